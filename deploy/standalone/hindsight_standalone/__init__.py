@@ -1,0 +1,1 @@
+"""All of Hindsight in one process."""

@@ -1,0 +1,1 @@
+"""Async client and command line of Hindsight."""

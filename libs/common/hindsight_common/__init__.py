@@ -1,0 +1,1 @@
+"""What the services of Hindsight share: the domain, the published events, the ports and their adapters."""

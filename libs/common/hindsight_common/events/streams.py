@@ -1,0 +1,75 @@
+"""Every stream and durable consumer, declared as data; `messaging.provisioning` makes the server agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+DAY_S: Final = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSpec:
+    """What a stream must be. Ages and windows in seconds, 0 = unlimited; sizes in bytes."""
+
+    name: str
+    subjects: tuple[str, ...]
+    description: str
+    retention: Literal["limits", "workqueue"] = "limits"
+    max_age_s: float = 0
+    max_msgs_per_subject: int = -1
+    duplicate_window_s: float = 120
+    max_msg_size: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerSpec:
+    """A durable pull consumer with explicit acks. `filter_subjects` empty = the whole stream."""
+
+    stream: str
+    durable: str
+    description: str
+    filter_subjects: tuple[str, ...] = ()
+    ack_wait_s: float = 30
+    max_ack_pending: int = 256
+    # for ever: the delivery boundary decides when a message becomes a dead letter, never the server
+    max_deliver: int = -1
+
+
+INTAKE: Final = StreamSpec(
+    "INTAKE",
+    ("conversation.turn", "conversation.turn.*", "conversation.closed", "conversation.closed.*"),
+    "Raw turns on their way in; the only thing at rest in clear, for as long as it waits",
+    retention="workqueue",
+    duplicate_window_s=0.1,  # the smallest the server takes; nothing relies on it
+    max_msg_size=1024 * 1024,
+)
+TURNS: Final = StreamSpec(
+    "TURNS", ("turn.>",), "Accepted turns, sealed, kept until their outcome is final", max_age_s=30 * DAY_S
+)
+LOG: Final = StreamSpec("LOG", ("log.>",), "Everything said and decided about memory; the truth")
+DEAD: Final = StreamSpec(
+    "DEAD", ("dead.>",), "What could not be processed, sealed, with its cause", max_age_s=30 * DAY_S
+)
+KEYS: Final = StreamSpec(
+    "KEYS", ("key.>",), "The users' wrapped keys and the markers of destroyed ones", max_msgs_per_subject=1
+)
+
+STREAMS: Final = (INTAKE, TURNS, LOG, DEAD, KEYS)
+
+INTAKE_CONSUMER: Final = ConsumerSpec("INTAKE", "intake", "Validates, redacts, seals and accepts raw turns")
+EXTRACTOR_CONSUMER: Final = ConsumerSpec(
+    "TURNS", "extractor", "Distils accepted turns into log events", max_ack_pending=64
+)
+VECTORS_CONSUMER: Final = ConsumerSpec("LOG", "vectors", "Projects the log into vectors and words")
+GRAPH_CONSUMER: Final = ConsumerSpec(
+    "LOG",
+    "graph",
+    "Projects consolidations and tombstones into the graph",
+    ("log.*.*.*.consolidated", "log.*.*.*.forgotten"),
+)
+ERASER_CONSUMER: Final = ConsumerSpec(
+    "LOG", "eraser", "Carries out what tombstones say", ("log.*.*.*.forgotten",)
+)
+
+CONSUMERS: Final = (INTAKE_CONSUMER, EXTRACTOR_CONSUMER, VECTORS_CONSUMER, GRAPH_CONSUMER, ERASER_CONSUMER)

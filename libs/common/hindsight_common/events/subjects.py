@@ -1,0 +1,71 @@
+"""Every subject of the bus, in one place."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from hindsight_common.ids import Owner
+
+DEFAULT_TENANT: Final = "default"
+TENANT_PATTERN: Final = re.compile(r"[a-z0-9-]{1,32}")
+
+CONVERSATION_TURN: Final = "conversation.turn"
+CONVERSATION_CLOSED: Final = "conversation.closed"
+
+MEMORY_RECALL: Final = "memory.recall"
+MEMORY_WRITE: Final = "memory.write"
+MEMORY_TURN: Final = "memory.turn"
+MEMORY_LIST: Final = "memory.list"
+MEMORY_FORGET: Final = "memory.forget"
+
+ADMIN_REBUILD: Final = "admin.rebuild"
+ADMIN_CONSOLIDATE: Final = "admin.consolidate"
+ADMIN_STATUS: Final = "admin.status"
+
+
+def tenant_of(subject: str, base: str) -> str:
+    """The tenant that a subject names after `base`; the default tenant for the bare subject."""
+    return subject[len(base) + 1 :] or DEFAULT_TENANT
+
+
+def for_tenant(base: str, tenant: str) -> str:
+    return base if tenant == DEFAULT_TENANT else f"{base}.{tenant}"
+
+
+def turn(owner: Owner, turn_key: str) -> str:
+    return f"turn.{owner.partition}.{owner.tenant}.{owner.user_key}.{turn_key}"
+
+
+def turns_of(owner: Owner) -> str:
+    return turn(owner, "*")
+
+
+def log(owner: Owner, kind: str) -> str:
+    return f"log.{owner.partition}.{owner.tenant}.{owner.user_key}.{kind}"
+
+
+def log_of(owner: Owner) -> str:
+    return log(owner, "*")
+
+
+def key(owner: Owner) -> str:
+    return f"key.{owner.partition}.{owner.tenant}.{owner.user_key}.current"
+
+
+def destroyed_keys(owner: Owner) -> str:
+    return f"key.{owner.partition}.{owner.tenant}.{owner.user_key}.destroyed"
+
+
+def dead(stream: str, consumer: str, tenant: str, user_key: str | None) -> str:
+    return f"dead.{stream}.{consumer}.{tenant}.{user_key or '_'}"
+
+
+def dead_of(owner: Owner) -> str:
+    return f"dead.*.*.{owner.tenant}.{owner.user_key}"
+
+
+def owner_of(subject: str) -> Owner:
+    """The owner named in a `turn.…`, `log.…` or `key.…` subject."""
+    _, _, tenant, user_key, *_ = subject.split(".")
+    return Owner(tenant, user_key)

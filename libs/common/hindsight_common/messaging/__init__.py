@@ -1,0 +1,1 @@
+"""The bus: connection, provisioning, the delivery boundary, request-reply."""

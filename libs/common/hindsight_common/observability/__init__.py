@@ -1,0 +1,1 @@
+"""Traces, metrics and structured logs; never the text of a memory, never a user id."""

@@ -1,0 +1,1 @@
+"""What the use cases need from the outside, as small protocols in the words of the domain."""

@@ -1,0 +1,16 @@
+"""What every service is to the process that runs it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Worker(Protocol):
+    """`start` returns once requests are answered and deliveries flow; `stop` finishes what is in hand."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...

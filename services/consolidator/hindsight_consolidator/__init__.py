@@ -1,0 +1,1 @@
+"""The consolidator worker of Hindsight."""

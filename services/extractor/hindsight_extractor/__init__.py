@@ -1,0 +1,1 @@
+"""The extractor worker of Hindsight."""

@@ -1,0 +1,1 @@
+"""The pruner worker of Hindsight."""
