@@ -1,0 +1,204 @@
+"""What clients may ask over `memory.…`: closed schemas, so that a misspelt name never widens a request."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, ConfigDict, Field, field_validator, model_validator
+
+from hindsight_common.events.answers import (
+    Answer,
+    ErrorAnswer,
+    ErrorBody,
+    ForgetAnswer,
+    ListAnswer,
+    MemoryOut,
+    Outcome,
+    Progress,
+    RecallAnswer,
+    RecalledMemory,
+    Receipt,
+    ScoreParts,
+    Source,
+    StoreReceipt,
+    TurnAnswer,
+    WriteAnswer,
+)
+from hindsight_common.events.content import MAX_MESSAGE_BYTES
+from hindsight_common.events.conversation import ConversationTurn, parse_write
+from hindsight_common.events.fields import AwareTime, Body, Id, clean_text, not_yet, refusal
+from hindsight_common.events.strict_json import Model, build, read_object
+
+__all__ = [
+    "Answer",
+    "ErrorAnswer",
+    "ErrorBody",
+    "ForgetAnswer",
+    "ForgetRequest",
+    "ListAnswer",
+    "ListRequest",
+    "MemoryOut",
+    "Outcome",
+    "Progress",
+    "RecallAnswer",
+    "RecallRequest",
+    "RecalledMemory",
+    "Receipt",
+    "ScoreParts",
+    "Source",
+    "StoreReceipt",
+    "TimeRange",
+    "TurnAnswer",
+    "TurnRequest",
+    "Weights",
+    "WriteAnswer",
+    "WriteRequest",
+    "parse_request",
+    "parse_write",
+]
+
+WriteRequest = ConversationTurn
+Status = Literal["active", "provisional", "superseded", "disputed", "cold", "stale", "quarantined"]
+Hidden = Literal["superseded", "disputed", "cold", "stale", "quarantined"]
+
+
+def _check_query(text: str) -> str:
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_MESSAGE_BYTES:
+        raise refusal(f"is longer than {MAX_MESSAGE_BYTES} bytes", code="message_too_large")
+    cleaned = clean_text(text)
+    if not cleaned.strip():
+        raise refusal("must not be blank")
+    return cleaned
+
+
+def _check_memory_id(value: str) -> str:
+    try:
+        return str(UUID(value))
+    except ValueError:
+        raise refusal("is not the id of a memory") from None
+
+
+MemoryId = Annotated[str, AfterValidator(_check_memory_id)]
+Query = Annotated[str, AfterValidator(_check_query)]
+
+
+class TimeRange(Body):
+    """Over `occurred_at`: from inclusive, until exclusive; one of them may be left open."""
+
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
+
+    from_: AwareTime | None = Field(default=None, alias="from")
+    until: AwareTime | None = None
+
+    @model_validator(mode="after")
+    def _is_a_span(self) -> TimeRange:
+        if self.from_ is None and self.until is None:
+            raise refusal("needs from, until or both")
+        if self.from_ is not None and self.until is not None and self.from_ >= self.until:
+            raise refusal("must begin before it ends")
+        return self
+
+
+class Weights(Body):
+    """The shares of a score's parts for one request; only their proportions count."""
+
+    similarity: float = Field(ge=0)
+    importance: float = Field(ge=0)
+    recency: float = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _not_all_zero(self) -> Weights:
+        if self.similarity + self.importance + self.recency <= 0:
+            raise refusal("must not all be zero")
+        return self
+
+
+class RecallRequest(Body):
+    """`min_score` 0 opens the similarity gate too. `wait_for` is a log position, `wait_for_turn` a turn id of
+    the same user: the answer waits until it reflects them. `role` None sees what is shared only.
+    """
+
+    user_id: Id
+    query: Query
+    top_k: int = Field(default=3, ge=1, le=100)
+    min_score: float = Field(default=0.5, ge=0, le=1)
+    memory_type: Literal["fact", "event"] | None = None
+    role: Id | None = None
+    session_id: Id | None = None
+    valid_at: AwareTime | None = None
+    time_range: TimeRange | None = None
+    include: tuple[Hidden, ...] = Field(default=(), strict=False)
+    weights: Weights | None = None
+    wait_for: int | None = Field(default=None, ge=0)
+    wait_for_turn: Id | None = None
+    explain: bool = False
+    as_of: Annotated[None, not_yet(None)] = None
+    token_budget: Annotated[None, not_yet(None)] = None
+    context: Annotated[int, not_yet(0)] = 0
+
+
+class TurnRequest(Body):
+    user_id: Id
+    turn_id: Id
+
+
+class ListRequest(Body):
+    """Every memory of a user with one of the statuses, page by page; `limit` at most 1,000."""
+
+    user_id: Id
+    status: tuple[Status, ...] = Field(default=("active", "provisional"), strict=False, min_length=1)
+    cursor: str | None = None
+    limit: int = Field(default=100, ge=1, le=1000)
+
+
+class ForgetRequest(Body):
+    """Exactly one of `memory_ids`, `session_id` and `everything`; without `confirm` nothing is forgotten.
+
+    A filter given as null, empty or as "*" is refused rather than read as "all": a caller whose filter got
+    lost must not erase a user.
+    """
+
+    user_id: Id
+    memory_ids: tuple[MemoryId, ...] | None = Field(default=None, strict=False)
+    session_id: Id | None = None
+    everything: bool = False
+    query: Annotated[None, not_yet(None)] = None
+    time_range: Annotated[None, not_yet(None)] = None
+    confirm: bool = False
+
+    @field_validator("memory_ids")
+    @classmethod
+    def _some(cls, ids: tuple[str, ...] | None) -> tuple[str, ...]:
+        if not ids:
+            raise refusal("must list at least one memory; leave it out to choose in another way")
+        if len(ids) > 1000:
+            raise refusal("lists more than 1,000 memories; send several requests")
+        return ids
+
+    @field_validator("session_id")
+    @classmethod
+    def _one_session(cls, session_id: str | None) -> str:
+        if session_id is None or session_id == "*":
+            raise refusal("must name one session; leave it out to choose in another way")
+        return session_id
+
+    @field_validator("everything")
+    @classmethod
+    def _only_true(cls, everything: bool) -> bool:
+        if not everything:
+            raise refusal("may only be true; leave it out to choose in another way")
+        return everything
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> ForgetRequest:
+        if len({"memory_ids", "session_id", "everything"} & self.model_fields_set) != 1:
+            raise refusal("say exactly one of memory_ids, session_id and everything: true")
+        return self
+
+
+def parse_request(model: type[Model], data: bytes) -> Model:
+    """A request of `model` from its bytes; raises `RequestError` (`not_json`, `invalid_request`,
+    `not_supported` …) naming the field. A turn to write is read by `parse_write`, which knows the time.
+    """
+    return build(model, read_object(data, code="invalid_request"), code="invalid_request")
