@@ -1,0 +1,300 @@
+"""Every setting with its default, limits and a sentence about it in English and Chinese."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+ENV_PREFIX: Final = "HINDSIGHT_"
+ENV_NESTING: Final = "__"
+
+
+def setting(default: Any, english: str, chinese: str, *, planned: bool = False, **limits: Any) -> Any:
+    """A field with its explanation; `planned` = accepted and checked, but nothing reads it yet."""
+    return Field(
+        default, description=english, json_schema_extra={"zh": chinese, "planned": planned}, **limits
+    )
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class WorkingSettings(Section):
+    window_size: int = setting(
+        5,
+        "Utterances of a session that are looked at.",
+        "会话中参与判断的最近发言数。",
+        planned=True,
+        ge=5,
+        le=7,
+    )
+    semantic_threshold: float = setting(
+        0.65,
+        "Calibrated similarity to the query above which an utterance is kept.",
+        "发言与查询的校准相似度高于此值才保留。",
+        planned=True,
+        ge=0,
+        le=1,
+    )
+
+
+class EpisodicSettings(Section):
+    fingerprint_update_interval: int = setting(
+        3600,
+        "Seconds between two published fingerprints.",
+        "两次发布行为指纹之间的秒数。",
+        planned=True,
+        ge=1,
+    )
+    decay_half_life: float = setting(
+        72, "Half-life of a behavioural signal, in hours.", "行为信号的半衰期（小时）。", planned=True, gt=0
+    )
+
+
+class SemanticSettings(Section):
+    graph_pruning_cron: str = setting(
+        "0 0 1 * *",
+        "When a pruning plan is made (five-field cron).",
+        "生成剪枝计划的时间（五段 cron）。",
+        planned=True,
+    )
+    max_graph_nodes: int = setting(
+        50_000,
+        "Nodes of one user's graph above which a warning is raised; nothing is deleted.",
+        "单个用户的图超过此节点数即告警，但不会删除任何内容。",
+        planned=True,
+        ge=1,
+    )
+
+    @field_validator("graph_pruning_cron")
+    @classmethod
+    def _five_fields(cls, cron: str) -> str:
+        if len(cron.split()) != 5:
+            raise ValueError("a cron has five fields: minute hour day month weekday")
+        return cron
+
+
+class MemoryLayers(Section):
+    working: WorkingSettings = WorkingSettings()
+    episodic: EpisodicSettings = EpisodicSettings()
+    semantic: SemanticSettings = SemanticSettings()
+
+
+class EmbeddingSettings(Section):
+    model_name: str = setting(
+        "multilingual-e5-small",
+        "multilingual-e5-small, all-MiniLM-L6-v2 or the path of an ONNX folder.",
+        "multilingual-e5-small、all-MiniLM-L6-v2 或某个 ONNX 目录的路径。",
+        min_length=1,
+    )
+    device: Literal["cpu", "cuda"] = setting(
+        "cpu",
+        "Where models run; cuda without a usable GPU says so and runs on the CPU.",
+        "模型运行的设备；选 cuda 而没有可用 GPU 时会提示并改用 CPU。",
+    )
+    threads: int | None = setting(
+        None,
+        "Embedding calls that run side by side, one thread each; empty = the CPUs this process may use.",
+        "并行执行的嵌入调用数，每个调用一个线程；留空 = 本进程可用的 CPU 数。",
+        ge=1,
+        le=256,
+    )
+    cache_dir: Path | None = setting(
+        None,
+        "Folder for models converted at first use; empty = inside the data directory.",
+        "首次使用时转换的模型存放目录；留空 = 放在数据目录中。",
+    )
+
+
+class ConflictWeights(Section):
+    working: float = setting(
+        0.6, "Weight of what was just said.", "刚刚说出的内容的权重。", planned=True, ge=0
+    )
+    semantic: float = setting(
+        0.4, "Weight of what the graph holds.", "图中已有内容的权重。", planned=True, ge=0
+    )
+
+
+class OrchestratorSettings(Section):
+    hook_timeout: int = setting(
+        3000,
+        "Milliseconds the hooks may take before the call goes on with what there is.",
+        "钩子的最长耗时（毫秒），超时则带着已有内容继续调用。",
+        planned=True,
+        ge=1,
+    )
+    conflict_resolution_weight: ConflictWeights = ConflictWeights()
+
+
+class RecallWeights(Section):
+    """Each at least 0, together more than 0."""
+
+    similarity: float = setting(0.4, "Share of calibrated similarity.", "校准相似度所占权重。", ge=0)
+    importance: float = setting(0.3, "Share of importance.", "重要度所占权重。", ge=0)
+    recency: float = setting(0.3, "Share of recency.", "新近程度所占权重。", ge=0)
+
+    @model_validator(mode="after")
+    def _some_weight(self) -> RecallWeights:
+        if self.similarity + self.importance + self.recency <= 0:
+            raise ValueError("at least one of the three weights must be above 0")
+        return self
+
+
+class RecallSettings(Section):
+    top_k: int = setting(
+        3, "Memories returned when a request names no number.", "请求未指定时返回的记忆条数。", ge=1, le=100
+    )
+    min_score: float = setting(
+        0.5, "Score below which nothing is returned by default.", "默认不返回得分低于此值的记忆。", ge=0, le=1
+    )
+    gate: float = setting(
+        0.2,
+        "Calibrated similarity a memory must reach before importance and recency count.",
+        "校准相似度达到此值后，重要度与新近程度才计入得分。",
+        ge=0,
+        le=1,
+    )
+    weights: RecallWeights = RecallWeights()
+    recency_half_life_days: float = setting(
+        135,
+        "Days after which recency has halved (135 gives 0.86 at 30 days, 0.63 at 90, 0.15 at 365).",
+        "新近程度减半所需天数（135 时：30 天 0.86，90 天 0.63，365 天 0.15）。",
+        gt=0,
+    )
+    wait_for_s: float = setting(
+        2.0,
+        "Seconds a request waits for a log position before it answers not_caught_up.",
+        "请求等待日志位置的最长秒数，之后以 not_caught_up 作答。",
+        ge=0,
+        le=30,
+    )
+    candidates: int = setting(
+        100,
+        "Candidates taken from each channel before scoring.",
+        "打分前每个通道取出的候选数。",
+        ge=1,
+        le=1000,
+    )
+
+
+class RetentionSettings(Section):
+    turn_hours_after_outcome: float = setting(
+        24,
+        "Hours an accepted turn is kept after its final outcome is in the log.",
+        "轮次的最终结果写入日志后再保留的小时数。",
+        planned=True,
+        ge=0,
+    )
+    turn_max_days: float = setting(
+        30, "Days an accepted turn is kept at most.", "已接收轮次的最长保留天数。", planned=True, gt=0
+    )
+    dead_letter_days: float = setting(
+        30, "Days a dead letter is kept.", "死信的保留天数。", planned=True, gt=0
+    )
+    unreadable_days: float = setting(
+        7,
+        "Days a dead letter without a readable body is kept.",
+        "内容无法读取的死信的保留天数。",
+        planned=True,
+        gt=0,
+    )
+    audit_days: float = setting(
+        400, "Days the audit log is kept.", "审计日志的保留天数。", planned=True, gt=0
+    )
+
+
+class IntakeSettings(Section):
+    max_message_kib: int = setting(
+        256, "Largest message that is accepted, in KiB.", "可接收的单条消息上限（KiB）。", ge=1, le=768
+    )
+
+
+class LlmSettings(Section):
+    provider: str | None = setting(
+        None, "Name of the OpenAI-compatible provider.", "兼容 OpenAI 接口的服务商名称。", planned=True
+    )
+    base_url: str | None = setting(
+        None, "Base address of the endpoint.", "接口的基础地址。", planned=True, pattern=r"^https?://"
+    )
+    api_key: SecretStr | None = setting(
+        None,
+        "Key of the endpoint; environment only, never in config.yaml.",
+        "接口密钥；只能通过环境变量提供，不写入 config.yaml。",
+        planned=True,
+    )
+    model: str | None = setting(None, "Model that extracts.", "用于抽取的模型。", planned=True)
+    prompt_path: Path | None = setting(
+        None, "YAML file with the extraction prompt.", "抽取提示词的 YAML 文件。", planned=True
+    )
+
+
+class Settings(BaseSettings):
+    """Immutable; made by `load_settings`, which reports every fault at once."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid",
+        frozen=True,
+        env_prefix=ENV_PREFIX,
+        env_nested_delimiter=ENV_NESTING,
+        env_ignore_empty=True,
+        hide_input_in_errors=True,
+    )
+
+    memory_store: Literal["embedded", "server"] = setting(
+        "embedded",
+        "embedded: all stores inside one process; server: NATS and Qdrant of their own.",
+        "embedded：所有存储都在一个进程内；server：使用独立的 NATS 与 Qdrant。",
+    )
+    data_dir: Path = setting(
+        Path("data"), "Where the embedded form keeps everything.", "嵌入式形态存放全部数据的目录。"
+    )
+    nats_url: str = setting(
+        "nats://127.0.0.1:4222",
+        "Address of the bus.",
+        "消息总线的地址。",
+        pattern=r"^(nats|tls|ws|wss)://\S+$",
+    )
+    qdrant_url: str | None = setting(
+        None,
+        "Address of the Qdrant server; needed by memory_store: server.",
+        "Qdrant 服务器地址；memory_store: server 时必填。",
+        pattern=r"^https?://\S+$",
+    )
+    api_host: str = setting(
+        "127.0.0.1",
+        "Where HTTP listens; no keys are checked yet, so leave it on loopback.",
+        "HTTP 监听地址；目前尚无密钥校验，请保持本机回环地址。",
+        min_length=1,
+    )
+    api_port: int = setting(
+        8787, "Port of HTTP; 0 takes a free one.", "HTTP 端口；0 表示任取一个空闲端口。", ge=0, le=65535
+    )
+    master_key: SecretStr | None = setting(
+        None,
+        "Master secret; environment only. Without it the embedded form makes one in its data directory.",
+        "主密钥；只能通过环境变量提供。缺省时嵌入式形态会在数据目录中生成。",
+    )
+    master_key_file: Path | None = setting(None, "File that holds the master secret.", "存放主密钥的文件。")
+    preset: Literal["default", "education", "support"] = setting(
+        "default", "A set of defaults for a field of use.", "面向某一使用场景的一组默认值。"
+    )
+    session_isolation: Literal[True] = setting(
+        True, "Always true; isolation cannot be switched off.", "恒为 true；隔离无法关闭。"
+    )
+    memory_layers: MemoryLayers = MemoryLayers()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    recall: RecallSettings = RecallSettings()
+    intake: IntakeSettings = IntakeSettings()
+    orchestrator: OrchestratorSettings = OrchestratorSettings()
+    retention: RetentionSettings = RetentionSettings()
+    llm: LlmSettings = LlmSettings()
+
+    @model_validator(mode="after")
+    def _server_form_names_its_store(self) -> Settings:
+        if self.memory_store == "server" and self.qdrant_url is None:
+            raise ValueError("memory_store: server needs qdrant_url (HINDSIGHT_QDRANT_URL)")
+        return self
