@@ -1,8 +1,8 @@
-"""The predicates of facts: what each allows, what it becomes in the graph, which names and objects are the same.
+"""The predicates of facts: what each allows, what it becomes in the graph, which names and objects are one.
 
-Declared in `data/predicates.toml`; an unknown predicate is kept under its own name, as one of many values and an
-attribute in the graph. Objects meet by `data/object_aliases.toml`: 川菜 and "Sichuan food" are one, "a peanut"
-and "peanuts" too; what is not in it is compared by its folded spelling.
+Declared in `data/predicates.toml`; an unknown predicate is kept under its own name, as one of many values and
+an attribute in the graph. Objects meet by `data/object_aliases.toml`: 川菜 and "Sichuan food" are one, and so
+are "a peanut" and "peanuts"; what is not in it is compared by its folded spelling.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def predicate(name: str) -> Predicate:
 
 
 def canonical(alias: str) -> str:
-    """The canonical name for an alias, Chinese or English, in any writing; the alias itself where none fits."""
+    """The canonical name for an alias, Chinese or English, any writing; the alias itself where none fits."""
     return _names_by_key().get(normal_key(alias), alias)
 
 
