@@ -9,7 +9,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hindsight_common.errors import HindsightError
 from hindsight_common.ids import Owner
+
+
+class OwnerMismatch(HindsightError):
+    """A store answered with, or was about to overwrite, a row of somebody else: an alert, never an answer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

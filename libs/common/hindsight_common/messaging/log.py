@@ -1,0 +1,136 @@
+"""The log in the `LOG` stream: events sealed with the user's key, one subject a user and kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from typing import Literal
+
+from hindsight_common.domain.fold import better_outcome
+from hindsight_common.domain.memory import Erased, Forgotten, LogEvent, TurnGiven
+from hindsight_common.errors import RetryLater
+from hindsight_common.events import subjects
+from hindsight_common.events.envelope import Envelope, Header, context_of
+from hindsight_common.events.log import KINDS, VERSIONS, body_of, kind_of, read_body
+from hindsight_common.events.streams import LOG
+from hindsight_common.ids import IdFactory, Owner
+from hindsight_common.messaging.connection import Bus
+from hindsight_common.messaging.publishing import publish
+from hindsight_common.messaging.reading import last_message, read_subject
+from hindsight_common.ports.keys import Keyring
+from hindsight_common.ports.log import Logged
+from hindsight_common.sealing import KeyDestroyed, MasterKeys
+
+_ATTEMPTS = 3
+
+
+class NatsMemoryLog:
+    """Implements `ports.log.MemoryLog`."""
+
+    def __init__(self, bus: Bus, keyring: Keyring, ids: IdFactory, master: MasterKeys) -> None:
+        self._bus = bus
+        self._keyring = keyring
+        self._ids = ids
+        self._master = master
+
+    async def append(self, owner: Owner, event: LogEvent, *, accepted_at: datetime) -> int:
+        kind, body = kind_of(event), body_of(event)
+        event_id = self._ids.event_id(owner, kind, body.decode())
+        subject = subjects.log(owner, kind)
+        for _ in range(_ATTEMPTS):
+            key = await self._keyring.current(owner)
+            header = self._header(subject, event_id, key.key_id, event, accepted_at).to_bytes()
+            envelope = Envelope(
+                Header.from_bytes(header), header, key.seal(body, context_of(header, subject))
+            )
+            # the key is part of the id: sealed anew, the same event must not count as a repetition
+            published = await publish(
+                self._bus, subject, envelope.to_bytes(), msg_id=f"{event_id}.{key.key_id}"
+            )
+            # an erasure may have destroyed the key between sealing and appending: its marker decides, and what was
+            # said after it is sealed anew. What was appended before the marker the eraser finds itself.
+            if not await self._keyring.is_destroyed(owner, key.key_id):
+                return published.sequence
+        raise RetryLater("a user's key was destroyed again and again while an event was being written")
+
+    def _header(
+        self, subject: str, event_id: str, key_id: str, event: LogEvent, accepted_at: datetime
+    ) -> Header:
+        kind = kind_of(event)
+        if isinstance(event, TurnGiven):
+            return Header(
+                version=VERSIONS[kind],
+                kind=kind,
+                event_id=event_id,
+                key_id=key_id,
+                accepted_at=accepted_at,
+                occurred_at=event.occurred_at,
+                turn_key=event.turn_key,
+                outcome=event.outcome,
+            )
+        if isinstance(event, Forgotten):
+            return Header(
+                version=VERSIONS[kind],
+                kind=kind,
+                event_id=event_id,
+                key_id=key_id,
+                accepted_at=accepted_at,
+                scope=event.scope,
+                evidence=event.pieces,
+                proof=self._master.proof(_tombstone_text(subject, event_id, event.scope, event.pieces)),
+            )
+        return Header(VERSIONS[kind], kind, event_id, key_id, accepted_at)
+
+    async def open(self, subject: str, data: bytes, sequence: int) -> Logged:
+        envelope = Envelope.from_bytes(data)
+        header, owner = envelope.header, subjects.owner_of(subject)
+        event = await self._event(subject, owner, envelope)
+        return Logged(sequence, owner, header.event_id, header.kind, header.accepted_at, event)
+
+    async def _event(self, subject: str, owner: Owner, envelope: Envelope) -> LogEvent:
+        header = envelope.header
+        if header.kind == "forgotten":
+            text = _tombstone_text(subject, header.event_id, header.scope or "", header.evidence)
+            self._master.verify_proof(text, header.proof)
+        try:
+            key = await self._keyring.find(owner, header.key_id)
+        except KeyDestroyed:
+            if header.kind == "forgotten":
+                return _bare_tombstone(header)
+            return Erased(header.kind, header.turn_key)
+        body = key.unseal(envelope.box, context_of(envelope.header_bytes, subject))
+        return read_body(header.kind, header.version, body)
+
+    async def read(self, owner: Owner, *, kinds: Sequence[str] = (), after: int = 0) -> AsyncIterator[Logged]:
+        pattern = subjects.log(owner, kinds[0]) if len(kinds) == 1 else subjects.log_of(owner)
+        if kinds and not set(kinds) <= set(KINDS):
+            raise ValueError(f"unknown kinds: {sorted(set(kinds) - set(KINDS))}")
+        async for stored in read_subject(self._bus.js, LOG.name, pattern, start_sequence=after + 1):
+            if kinds and stored.subject.rsplit(".", 1)[1] not in kinds:
+                continue
+            yield await self.open(stored.subject, stored.data, stored.sequence)
+
+    async def last_sequence(self, owner: Owner) -> int:
+        message = await last_message(self._bus.js, LOG.name, subjects.log_of(owner))
+        return message.sequence if message else 0
+
+    async def last_outcome(self, owner: Owner, turn_key: str) -> str | None:
+        best: str | None = None
+        async for stored in read_subject(self._bus.js, LOG.name, subjects.log(owner, "turn")):
+            header = Envelope.from_bytes(stored.data).header
+            if header.turn_key == turn_key and header.outcome is not None:
+                best = better_outcome(best, header.outcome)
+        return best
+
+
+def _bare_tombstone(header: Header) -> Forgotten:
+    """What is left of a tombstone once its user's key is gone: all that it needs to win."""
+    scopes: dict[str | None, Literal["items", "session"]] = {"items": "items", "session": "session"}
+    return Forgotten(scopes.get(header.scope, "user"), header.evidence, header.accepted_at)
+
+
+def _tombstone_text(
+    subject: str, event_id: str, scope: str, pieces: Sequence[tuple[str, str | None]]
+) -> bytes:
+    return "\n".join([subject, event_id, scope, json.dumps([list(piece) for piece in pieces])]).encode()

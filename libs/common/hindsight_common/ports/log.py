@@ -1,0 +1,50 @@
+"""The log: everything said and decided about memory, the truth that all stores are derived from."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from hindsight_common.domain.memory import LogEvent
+from hindsight_common.ids import Owner
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One event as it stands in the log, opened. `kind` is what it was written as, also where it is erased."""
+
+    sequence: int
+    owner: Owner
+    event_id: str
+    kind: str
+    accepted_at: datetime
+    event: LogEvent
+
+
+class MemoryLog(Protocol):
+    """Raises `RetryLater` when the bus cannot answer."""
+
+    async def append(self, owner: Owner, event: LogEvent, *, accepted_at: datetime) -> int:
+        """Seals and appends; durable when it returns. Returns the sequence.
+
+        Idempotent in effect: the same event has the same id wherever it is written.
+        """
+        ...
+
+    def read(self, owner: Owner, *, kinds: Sequence[str] = (), after: int = 0) -> AsyncIterator[Logged]:
+        """The owner's events in log order, all kinds if none is named, beyond a sequence."""
+        ...
+
+    async def open(self, subject: str, data: bytes, sequence: int) -> Logged:
+        """Opens one event that a delivery brought. Raises `GiveUp` or `StopAndFix` for what cannot be read."""
+        ...
+
+    async def last_sequence(self, owner: Owner) -> int:
+        """The sequence of the owner's newest event, 0 if there is none."""
+        ...
+
+    async def last_outcome(self, owner: Owner, turn_key: str) -> str | None:
+        """The best outcome of a turn among the owner's events, without opening them; None if it has none."""
+        ...
