@@ -1,0 +1,1 @@
+"""Servers and stores that run inside one process or as its children."""

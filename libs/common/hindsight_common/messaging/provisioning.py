@@ -1,0 +1,209 @@
+"""Makes the server have the declared streams and consumers, and says where it has something else.
+
+Run it as `python -m hindsight_common.messaging.provisioning --nats-url nats://127.0.0.1:4222`. What exists is
+never changed: a drift is reported, and a person decides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Iterable
+from typing import Final
+
+import nats.js.errors
+from nats.js import JetStreamContext, api
+
+from hindsight_common.errors import HindsightError, StopAndFix
+from hindsight_common.events.streams import CONSUMERS, STREAMS, ConsumerSpec, StreamSpec
+from hindsight_common.messaging.connection import connect
+from hindsight_common.messaging.faults import server_faults
+from hindsight_common.messaging.reading import last_sequence
+
+# compared as the server reports them; what it adds by itself (limits, metadata) is not ours to judge
+_STREAM_FIELDS: Final = (
+    "subjects",
+    "retention",
+    "storage",
+    "discard",
+    "max_age",
+    "max_msgs",
+    "max_bytes",
+    "max_msgs_per_subject",
+    "max_msg_size",
+    "duplicate_window",
+    "allow_direct",
+    "deny_delete",
+    "deny_purge",
+    "sealed",
+)
+_CONSUMER_FIELDS: Final = (
+    "ack_policy",
+    "ack_wait",
+    "deliver_policy",
+    "deliver_subject",
+    "max_ack_pending",
+    "max_deliver",
+    "backoff",
+)
+
+
+async def provision(
+    js: JetStreamContext,
+    streams: Iterable[StreamSpec] = STREAMS,
+    consumers: Iterable[ConsumerSpec] = CONSUMERS,
+) -> list[str]:
+    """Creates what is missing and returns a sentence for each difference, none when all is as declared.
+
+    Idempotent, and safe to run from several processes at once. RetryLater when the server does not answer.
+    """
+    drift: list[str] = []
+    for stream in streams:
+        drift += await ensure_stream(js, stream)
+    for consumer in consumers:
+        drift += await ensure_consumer(js, consumer)
+    return drift
+
+
+async def ensure_stream(js: JetStreamContext, spec: StreamSpec) -> list[str]:
+    """Creates the stream unless one of its name exists; what differs, as sentences."""
+    wanted = _stream_config(spec)
+    with server_faults(f"provisioning stream {spec.name}"):
+        try:
+            info = await js.stream_info(spec.name)
+        except nats.js.errors.NotFoundError:
+            try:
+                info = await js.add_stream(wanted)
+            except nats.js.errors.BadRequestError:
+                # somebody else created it in between, or another stream has its subjects
+                info = await js.stream_info(spec.name)
+    return [
+        f"stream {spec.name}: {name} is {have!r} on the server, declared is {want!r}"
+        for name, have, want in _differences(info.config, wanted, _STREAM_FIELDS)
+    ]
+
+
+async def ensure_consumer(js: JetStreamContext, spec: ConsumerSpec) -> list[str]:
+    """Creates the durable unless one of its name exists; what differs, as sentences."""
+    wanted = _consumer_config(spec)
+    with server_faults(f"provisioning consumer {spec.stream}/{spec.durable}"):
+        try:
+            info = await js.consumer_info(spec.stream, spec.durable)
+        except nats.js.errors.NotFoundError:
+            info = await js.add_consumer(spec.stream, wanted)
+    assert info.config is not None
+    sentences = [
+        f"consumer {spec.stream}/{spec.durable}: {name} is {have!r} on the server, declared is {want!r}"
+        for name, have, want in _differences(info.config, wanted, _CONSUMER_FIELDS)
+    ]
+    if _filters(info.config) != _filters(wanted):
+        sentences.append(
+            f"consumer {spec.stream}/{spec.durable}: it takes {_filters(info.config)} on the server, "
+            f"declared is {_filters(wanted)}"
+        )
+    return sentences
+
+
+async def rewind(js: JetStreamContext, spec: ConsumerSpec, position: int) -> None:
+    """Delivery starts again at `position` + 1, whatever was acknowledged before; 0 is the whole stream.
+
+    `position` is what the projection's store holds. StopAndFix when it lies beyond the end of the stream:
+    then the store describes a log that is not this one.
+    """
+    end = await last_sequence(js, spec.stream)
+    if position > end:
+        raise StopAndFix(
+            f"the store behind {spec.durable} stands at {position}, stream {spec.stream} ends at {end}: "
+            "the two do not belong together; restore the matching stream or rebuild the store"
+        )
+    await ensure_consumer(js, spec)
+    with server_faults(f"rewinding {spec.stream}/{spec.durable}"):
+        await js.reset_consumer(spec.stream, spec.durable, seq=position + 1)
+
+
+def _stream_config(spec: StreamSpec) -> api.StreamConfig:
+    return api.StreamConfig(
+        name=spec.name,
+        subjects=list(spec.subjects),
+        description=spec.description,
+        retention=api.RetentionPolicy(spec.retention),
+        storage=api.StorageType.FILE,
+        discard=api.DiscardPolicy.OLD,
+        max_age=spec.max_age_s,
+        max_msgs=-1,
+        max_bytes=-1,
+        max_msgs_per_subject=spec.max_msgs_per_subject,
+        max_msg_size=spec.max_msg_size,
+        duplicate_window=spec.duplicate_window_s,
+        allow_direct=True,
+        deny_delete=False,
+        deny_purge=False,
+    )
+
+
+def _consumer_config(spec: ConsumerSpec) -> api.ConsumerConfig:
+    return api.ConsumerConfig(
+        durable_name=spec.durable,
+        description=spec.description,
+        deliver_policy=api.DeliverPolicy.ALL,
+        ack_policy=api.AckPolicy.EXPLICIT,
+        ack_wait=spec.ack_wait_s,
+        max_ack_pending=spec.max_ack_pending,
+        max_deliver=spec.max_deliver,
+        filter_subjects=list(spec.filter_subjects) or None,
+    )
+
+
+def _differences(have: object, want: object, names: Iterable[str]) -> list[tuple[str, object, object]]:
+    pairs = ((name, _plain(getattr(have, name)), _plain(getattr(want, name))) for name in names)
+    return [(name, present, declared) for name, present, declared in pairs if present != declared]
+
+
+def _plain(value: object) -> object:
+    """Enum members and their text compare alike; an unset list is an empty one, an unset flag is off."""
+    if isinstance(value, list):
+        return tuple(sorted(value)) or None
+    if value is False:
+        return None
+    return getattr(value, "value", value)
+
+
+def _filters(config: api.ConsumerConfig) -> list[str]:
+    filters = list(config.filter_subjects or ())
+    if config.filter_subject:
+        filters.append(config.filter_subject)
+    return sorted(filters)
+
+
+async def _run(url: str) -> int:
+    bus = await connect(url, name="hindsight-provisioning")
+    try:
+        drift = await provision(bus.js)
+    finally:
+        await bus.close()
+    for sentence in drift:
+        sys.stdout.write(f"drift: {sentence}\n")
+    sys.stdout.write(f"{len(STREAMS)} streams and {len(CONSUMERS)} consumers are there\n")
+    return 1 if drift else 0
+
+
+def main() -> int:
+    """Exit status 0: all is as declared; 1: there is drift; 2: it could not be done, the reason on stderr."""
+    parser = argparse.ArgumentParser(description="Creates the streams and consumers of Hindsight.")
+    parser.add_argument(
+        "--nats-url",
+        default=os.environ.get("HINDSIGHT_NATS_URL", "nats://127.0.0.1:4222"),
+        help="default: %(default)s",
+    )
+    options = parser.parse_args()
+    try:
+        return asyncio.run(_run(options.nats_url))
+    except HindsightError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
