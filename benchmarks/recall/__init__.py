@@ -1,0 +1,1 @@
+"""Evidence recall on long conversations: Hindsight beside BM25, dense retrieval and their fusion."""
