@@ -159,6 +159,13 @@ class RecallSettings(Section):
         le=1,
     )
     weights: RecallWeights = RecallWeights()
+    meaning_share: float = setting(
+        0.5,
+        "Share of meaning in similarity; the rest is that of words.",
+        "相似度中语义所占的份额，其余为词语所占。",
+        ge=0,
+        le=1,
+    )
     recency_half_life_days: float = setting(
         135,
         "Days after which recency has halved (135 gives 0.86 at 30 days, 0.63 at 90, 0.15 at 365).",
