@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from opentelemetry import metrics, trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from hindsight_common.adapters.embedded.nats_server import NatsServer
 from hindsight_common.messaging.connection import Bus, connect
@@ -34,3 +40,48 @@ async def bus(bare_bus: Bus) -> Bus:
     """A connection to a server with every declared stream and consumer."""
     assert await provision(bare_bus.js) == []
     return bare_bus
+
+
+@pytest.fixture(scope="session")
+def _telemetry() -> tuple[InMemorySpanExporter, InMemoryMetricReader]:
+    """OpenTelemetry takes its providers once for a process and for good."""
+    spans, metrics_reader = InMemorySpanExporter(), InMemoryMetricReader()
+    tracers = TracerProvider()
+    tracers.add_span_processor(SimpleSpanProcessor(spans))
+    trace.set_tracer_provider(tracers)
+    metrics.set_meter_provider(MeterProvider(metric_readers=[metrics_reader]))
+    return spans, metrics_reader
+
+
+@pytest.fixture
+def spans(_telemetry: tuple[InMemorySpanExporter, InMemoryMetricReader]) -> InMemorySpanExporter:
+    """Every span that ends during the test."""
+    _telemetry[0].clear()
+    return _telemetry[0]
+
+
+@pytest.fixture
+def metric_points(
+    _telemetry: tuple[InMemorySpanExporter, InMemoryMetricReader],
+) -> Callable[[str], list[tuple[dict[str, object], float]]]:
+    """A function: metric name → its points so far as (attributes, sum or count)."""
+
+    def points(name: str) -> list[tuple[dict[str, object], float]]:
+        data = _telemetry[1].get_metrics_data()
+        found = [
+            point
+            for resource in (data.resource_metrics if data else ())
+            for scope in resource.scope_metrics
+            for metric in scope.metrics
+            if metric.name == name
+            for point in metric.data.data_points
+        ]
+        return [
+            (
+                dict(p.attributes or {}),
+                p.count if isinstance(p, HistogramDataPoint) else getattr(p, "value", 0),
+            )
+            for p in found
+        ]
+
+    return points

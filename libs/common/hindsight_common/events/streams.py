@@ -20,6 +20,8 @@ class StreamSpec:
     max_msgs_per_subject: int = -1
     duplicate_window_s: float = 120
     max_msg_size: int = -1
+    # single messages may name an earlier end of their own (header Nats-TTL)
+    message_ttl: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,11 @@ TURNS: Final = StreamSpec(
 )
 LOG: Final = StreamSpec("LOG", ("log.>",), "Everything said and decided about memory; the truth")
 DEAD: Final = StreamSpec(
-    "DEAD", ("dead.>",), "What could not be processed, sealed, with its cause", max_age_s=30 * DAY_S
+    "DEAD",
+    ("dead.>",),
+    "What could not be processed, sealed, with its cause",
+    max_age_s=30 * DAY_S,
+    message_ttl=True,
 )
 KEYS: Final = StreamSpec(
     "KEYS", ("key.>",), "The users' wrapped keys and the markers of destroyed ones", max_msgs_per_subject=1

@@ -38,6 +38,7 @@ _STREAM_FIELDS: Final = (
     "deny_delete",
     "deny_purge",
     "sealed",
+    "allow_msg_ttl",
 )
 _CONSUMER_FIELDS: Final = (
     "ack_policy",
@@ -140,6 +141,7 @@ def _stream_config(spec: StreamSpec) -> api.StreamConfig:
         allow_direct=True,
         deny_delete=False,
         deny_purge=False,
+        allow_msg_ttl=spec.message_ttl,
     )
 
 

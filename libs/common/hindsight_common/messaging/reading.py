@@ -92,7 +92,7 @@ async def _one_answer(subscription: Subscription) -> tuple[list[StoredMessage], 
     found: list[StoredMessage] = []
     while True:
         message = await subscription.next_msg(timeout=ANSWER_TIMEOUT_S)
-        headers = _plain_headers(message)
+        headers = plain_headers(message)
         status = headers.get("Status")
         if status is None:
             found.append(_stored(message, headers))
@@ -121,7 +121,7 @@ async def _get(js: JetStreamContext, stream: str, question: bytes) -> StoredMess
         answer = await client_of(js).request(
             f"$JS.API.DIRECT.GET.{stream}", question, timeout=ANSWER_TIMEOUT_S
         )
-    headers = _plain_headers(answer)
+    headers = plain_headers(answer)
     status = headers.get("Status")
     if status == "404":
         return None
@@ -163,7 +163,7 @@ def _stored(message: Msg, headers: dict[str, str]) -> StoredMessage:
     )
 
 
-def _plain_headers(message: Msg) -> dict[str, str]:
+def plain_headers(message: Msg) -> dict[str, str]:
     """The client mixes its own enum members into the names; as plain text they compare and log alike."""
     raw: dict[Any, str] = message.headers or {}
     return {getattr(name, "value", name): value for name, value in raw.items()}

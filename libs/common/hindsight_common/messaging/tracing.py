@@ -26,7 +26,7 @@ def extract(headers: Mapping[str, str]) -> Context:
 
 
 def template_of(subject: str) -> str:
-    """The part of a subject that names no tenant, user or turn: `conversation.turn`, `log`, `admin.status`."""
+    """The part of a subject that names no tenant, user or turn, as `conversation.turn` or `log`."""
     root, _, rest = subject.partition(".")
     if root in _TWO_TOKEN_ROOTS and rest:
         return f"{root}.{rest.partition('.')[0]}"
