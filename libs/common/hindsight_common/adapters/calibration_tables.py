@@ -21,10 +21,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CalibrationTables:
-    """One line per language; `sound` names the languages in which the model tells related from unrelated text."""
+    """One line per language, and what was done to the vectors it was measured on.
+
+    `sound` names the languages in which the model tells related from unrelated text. `centre` is subtracted from
+    every vector before its length is made 1; None leaves the model's vectors as they are.
+    """
 
     lines: Mapping[Language, Calibration]
     sound: frozenset[Language]
+    centre: tuple[float, ...] | None = None
 
 
 GENERIC_TABLES = CalibrationTables(dict.fromkeys(LANGUAGES, _GENERIC), frozenset())
@@ -47,8 +52,10 @@ def load_tables(model_id: str) -> CalibrationTables:
 
 def parse_tables(text: str) -> CalibrationTables:
     """Reads a table file. Raises `ValueError` or `KeyError` when a language is missing or a line does not rise."""
-    languages = json.loads(text)["languages"]
+    content = json.loads(text)
+    languages = content["languages"]
     lines = {
         language: Calibration([(c, s) for c, s in languages[language]["points"]]) for language in LANGUAGES
     }
-    return CalibrationTables(lines, frozenset(lang for lang in LANGUAGES if languages[lang]["sound"]))
+    sound = frozenset(language for language in LANGUAGES if languages[language]["sound"])
+    return CalibrationTables(lines, sound, tuple(content["centre"]) if "centre" in content else None)

@@ -13,6 +13,7 @@ from hindsight_common.adapters.e5_wheel import E5WheelEncoder
 from hindsight_common.adapters.lanes import Lanes
 from hindsight_common.adapters.onnx_folder import FolderModel, OnnxFolderEncoder, read_folder
 from hindsight_common.adapters.side_by_side import SideBySideEmbedder
+from hindsight_common.adapters.text_encoder import TextEncoder
 from hindsight_common.errors import StopAndFix
 
 DEFAULT_MODEL = "multilingual-e5-small"
@@ -32,14 +33,20 @@ def load_embedder(
     `all-MiniLM-L6-v2`, or the path of a folder with an ONNX model. `cache_dir` None is
     `$XDG_CACHE_HOME/hindsight/models`; `threads` None takes what the machine allows. Raises `StopAndFix`.
     """
+    encoder = load_encoder(model_name, cache_dir=cache_dir)
+    prepare = encoder.use_one_thread if isinstance(encoder, E5WheelEncoder) else None
+    return SideBySideEmbedder(encoder, lanes=Lanes(usable_threads(threads), prepare))
+
+
+def load_encoder(model_name: str, *, cache_dir: Path | None = None) -> TextEncoder[Any]:
+    """The bare model of `load_embedder`, without threads, calibration and centre."""
     if model_name == DEFAULT_MODEL:
-        return SideBySideEmbedder(E5OnnxEncoder(cache_dir), threads=threads)
+        return E5OnnxEncoder(cache_dir)
     if model_name == E5_WHEEL:
-        wheel = E5WheelEncoder()
-        return SideBySideEmbedder(wheel, lanes=Lanes(usable_threads(threads), wheel.use_one_thread))
-    is_minilm = model_name == MINILM
-    model = _find_minilm(cache_dir or default_cache_dir()) if is_minilm else _find_folder(model_name)
-    return SideBySideEmbedder(OnnxFolderEncoder(model), threads=threads)
+        return E5WheelEncoder()
+    if model_name == MINILM:
+        return OnnxFolderEncoder(_find_minilm(cache_dir or default_cache_dir()))
+    return OnnxFolderEncoder(_find_folder(model_name))
 
 
 def _find_folder(name: str) -> FolderModel:
