@@ -238,6 +238,7 @@ def _memory(pieces: list[Evidence], intervals: tuple[Interval, ...], *, is_dispu
         granularity=latest.granularity,
         when=latest.when,
         quarantined=latest.quarantined if quarantined else None,
+        speaker_name=latest.speaker_name,
     )
 
 

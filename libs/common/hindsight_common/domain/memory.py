@@ -54,6 +54,8 @@ class Evidence:
     when: str | None = None
     provisional: bool = False
     quarantined: str | None = None
+    # the name under which the speaker wrote, also where the speaker is the user; searched, never shown
+    speaker_name: str | None = None
 
     @property
     def order(self) -> tuple[datetime, datetime, str, int, str]:
@@ -173,6 +175,7 @@ class Memory:
     granularity: str | None = None
     when: str | None = None
     quarantined: str | None = None
+    speaker_name: str | None = None
 
     @property
     def valid_from(self) -> datetime:
@@ -181,6 +184,12 @@ class Memory:
     @property
     def valid_until(self) -> datetime | None:
         return self.intervals[-1][1]
+
+    @property
+    def search_text(self) -> str:
+        """What is embedded and indexed: who said it, and what."""
+        name = self.speaker_name
+        return f"{name}: {self.content}" if name and name not in self.content else self.content
 
     def held_at(self, moment: datetime) -> bool:
         return any(start <= moment and (end is None or moment < end) for start, end in self.intervals)

@@ -43,7 +43,8 @@ class ScoreParts(Answer):
 
 
 class MemoryOut(Answer):
-    """A memory as its owner sees it. A fact has subject, predicate and object, an event has none of them.
+    """A memory as its owner sees it. A fact has subject, predicate and object, an event has none of them;
+    `negated` = said not to hold, or no longer; `people` are those whom it names.
 
     `valid_until` None = it still holds. Importance and confidence are 0–1.
     """
@@ -54,6 +55,9 @@ class MemoryOut(Answer):
     subject: str | None = None
     predicate: str | None = None
     object: str | None = None
+    negated: bool = False
+    people: tuple[str, ...] = ()
+    language: str | None = None
     importance: float
     confidence: float
     status: str

@@ -32,6 +32,7 @@ from hindsight_common.events.strict_json import Model, build, read_object
 
 __all__ = [
     "Answer",
+    "ConsolidateRequest",
     "ErrorAnswer",
     "ErrorBody",
     "ForgetAnswer",
@@ -195,6 +196,12 @@ class ForgetRequest(Body):
         if len({"memory_ids", "session_id", "everything"} & self.model_fields_set) != 1:
             raise refusal("say exactly one of memory_ids, session_id and everything: true")
         return self
+
+
+class ConsolidateRequest(Body):
+    """Whose memories to promote into the graph now."""
+
+    user_id: Id
 
 
 def parse_request(model: type[Model], data: bytes) -> Model:

@@ -19,7 +19,8 @@ MEMORY_TURN: Final = "memory.turn"
 MEMORY_LIST: Final = "memory.list"
 MEMORY_FORGET: Final = "memory.forget"
 
-ADMIN_REBUILD: Final = "admin.rebuild"
+ADMIN_REBUILD_VECTORS: Final = "admin.rebuild"
+ADMIN_REBUILD_GRAPH: Final = "admin.rebuild-graph"
 ADMIN_CONSOLIDATE: Final = "admin.consolidate"
 ADMIN_STATUS: Final = "admin.status"
 

@@ -75,7 +75,7 @@ class NatsKeyring:
             if stored is None:
                 if (key := await self._create(owner)) is not None:
                     return self._remember(owner, key)
-            elif stored[1].key_id in await self._destroyed(owner):
+            elif stored[1].key_id in await self.destroyed(owner):
                 # marked by an erasure that has not wiped yet: finish that, then make a new one
                 await delete_message(self._bus.js, KEYS.name, stored[0])
             else:
@@ -111,7 +111,7 @@ class NatsKeyring:
         self._master.verify_proof(_marker_text(subject, key_ids), fields.get("proof"))
         return message.sequence, key_ids
 
-    async def _destroyed(self, owner: Owner) -> frozenset[str]:
+    async def destroyed(self, owner: Owner) -> frozenset[str]:
         return (await self._marker(owner))[1]
 
     async def find(self, owner: Owner, key_id: str) -> SealingKey:
@@ -120,12 +120,12 @@ class NatsKeyring:
         cached = self._remembered(owner)
         if cached is not None and cached.key_id == key_id:
             return cached
-        if key_id in await self._destroyed(owner):
+        if key_id in await self.destroyed(owner):
             raise KeyDestroyed(key_id)
         stored = await self._stored(owner)
         if stored is None or stored[1].key_id != key_id:
             # the marker may have come between the two reads
-            if key_id in await self._destroyed(owner):
+            if key_id in await self.destroyed(owner):
                 raise KeyDestroyed(key_id)
             raise KeyMissing(
                 "a user's key is missing without its destruction marker: restore the KEYS stream together with LOG"
@@ -133,7 +133,7 @@ class NatsKeyring:
         return self._remember(owner, stored[1])
 
     async def is_destroyed(self, owner: Owner, key_id: str) -> bool:
-        return key_id in await self._destroyed(owner)
+        return key_id in await self.destroyed(owner)
 
     async def mark_destroyed(self, owner: Owner) -> frozenset[str]:
         subject = subjects.destroyed_keys(owner)
@@ -153,10 +153,16 @@ class NatsKeyring:
             return key_ids
         raise RetryLater("the marker of a user's destroyed keys changed faster than it could be written")
 
+    async def doomed(self, owner: Owner) -> SealingKey | None:
+        stored = await self._stored(owner)
+        if stored is not None and stored[1].key_id in await self.destroyed(owner):
+            return stored[1]
+        return None
+
     async def wipe(self, owner: Owner) -> None:
         self._cache.pop(owner, None)
         stored = await self._stored(owner)
-        if stored is not None and stored[1].key_id in await self._destroyed(owner):
+        if stored is not None and stored[1].key_id in await self.destroyed(owner):
             await delete_message(self._bus.js, KEYS.name, stored[0])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -17,10 +17,10 @@ from hindsight_common.events.streams import LOG
 from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.publishing import publish
-from hindsight_common.messaging.reading import last_message, read_subject
+from hindsight_common.messaging.reading import delete_message, last_message, read_subject
 from hindsight_common.ports.keys import Keyring
 from hindsight_common.ports.log import Logged
-from hindsight_common.sealing import KeyDestroyed, MasterKeys
+from hindsight_common.sealing import KeyDestroyed, MasterKeys, SealingKey
 
 _ATTEMPTS = 3
 
@@ -110,6 +110,34 @@ class NatsMemoryLog:
             if kinds and stored.subject.rsplit(".", 1)[1] not in kinds:
                 continue
             yield await self.open(stored.subject, stored.data, stored.sequence)
+
+    async def read_all(self, *, after: int = 0) -> AsyncIterator[Logged]:
+        async for stored in read_subject(self._bus.js, LOG.name, LOG.subjects[0], start_sequence=after + 1):
+            yield await self.open(stored.subject, stored.data, stored.sequence)
+
+    async def reseal(self, owner: Owner, old: SealingKey, covered: Collection[str]) -> int:
+        renewed = 0
+        async for stored in read_subject(self._bus.js, LOG.name, subjects.log(owner, "turn")):
+            envelope = Envelope.from_bytes(stored.data)
+            header = envelope.header
+            if header.key_id != old.key_id or header.turn_key in covered:
+                continue
+            body = old.unseal(envelope.box, context_of(envelope.header_bytes, stored.subject))
+            event = read_body(header.kind, header.version, body)
+            await self.append(owner, event, accepted_at=header.accepted_at)
+            renewed += 1
+        return renewed
+
+    async def erase(
+        self, owner: Owner, *, key_ids: Collection[str] = (), turn_keys: Collection[str] = ()
+    ) -> int:
+        removed = 0
+        async for stored in read_subject(self._bus.js, LOG.name, subjects.log_of(owner)):
+            header = Envelope.from_bytes(stored.data).header
+            due = header.key_id in key_ids or (header.turn_key is not None and header.turn_key in turn_keys)
+            if due and header.kind != "forgotten":
+                removed += await delete_message(self._bus.js, LOG.name, stored.sequence)
+        return removed
 
     async def last_sequence(self, owner: Owner) -> int:
         message = await last_message(self._bus.js, LOG.name, subjects.log_of(owner))

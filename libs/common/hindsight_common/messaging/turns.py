@@ -95,6 +95,10 @@ class NatsTurnStore:
         message = await last_message(self._bus.js, TURNS.name, subjects.turn(owner, turn_key))
         return _stored(message) if message else None
 
+    async def read(self, sequence: int) -> Turn | None:
+        message = await message_at(self._bus.js, TURNS.name, sequence)
+        return await self.open(message.subject, message.data) if message else None
+
     async def list(self, owner: Owner | None = None) -> AsyncIterator[StoredTurn]:
         pattern = subjects.turns_of(owner) if owner else TURNS.subjects[0]
         async for message in read_subject(self._bus.js, TURNS.name, pattern):

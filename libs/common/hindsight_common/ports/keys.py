@@ -23,10 +23,20 @@ class Keyring(Protocol):
         """Asks the key store itself, not a cache."""
         ...
 
+    async def destroyed(self, owner: Owner) -> frozenset[str]:
+        """The ids of the owner's destroyed keys, asked of the key store itself."""
+        ...
+
     async def mark_destroyed(self, owner: Owner) -> frozenset[str]:
         """Writes the marker for the owner's current key; from then on nobody seals or opens with it.
 
         Returns the ids of all destroyed keys of this owner. Idempotent; the key's bytes are still there.
+        """
+        ...
+
+    async def doomed(self, owner: Owner) -> SealingKey | None:
+        """The key that is marked as destroyed and not wiped yet, for the eraser alone: what is not forgotten but was
+        sealed with it has to be sealed anew.
         """
         ...
 

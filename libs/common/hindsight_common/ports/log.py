@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from hindsight_common.domain.memory import LogEvent
 from hindsight_common.ids import Owner
+from hindsight_common.sealing import SealingKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,28 @@ class MemoryLog(Protocol):
         """The owner's events in log order, all kinds if none is named, beyond a sequence."""
         ...
 
+    def read_all(self, *, after: int = 0) -> AsyncIterator[Logged]:
+        """Everybody's events in log order, up to the log's end at the time of asking."""
+        ...
+
     async def open(self, subject: str, data: bytes, sequence: int) -> Logged:
         """Opens one event that a delivery brought. Raises `GiveUp` or `StopAndFix` for what cannot be read."""
+        ...
+
+    async def reseal(self, owner: Owner, old: SealingKey, covered: Collection[str]) -> int:
+        """Seals anew, under the owner's current key, what `old` sealed of turns that are not covered; returns how many.
+
+        For the eraser, between a key's marker and its wiping. Idempotent.
+        """
+        ...
+
+    async def erase(
+        self, owner: Owner, *, key_ids: Collection[str] = (), turn_keys: Collection[str] = ()
+    ) -> int:
+        """Removes events sealed with one of the keys or of one of the turns, bytes included; tombstones stay.
+
+        Returns how many went. Idempotent.
+        """
         ...
 
     async def last_sequence(self, owner: Owner) -> int:

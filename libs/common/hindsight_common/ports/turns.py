@@ -42,6 +42,10 @@ class TurnStore(Protocol):
 
     async def find(self, owner: Owner, turn_key: str) -> StoredTurn | None: ...
 
+    async def read(self, sequence: int) -> Turn | None:
+        """One stored turn, opened; None if it is gone or its user's key was destroyed."""
+        ...
+
     def list(self, owner: Owner | None = None) -> AsyncIterator[StoredTurn]:
         """The turns of one owner, or of everybody, oldest first."""
         ...

@@ -1,0 +1,61 @@
+"""Qdrant Edge indexes in numbered folders; a small file names the live one and is replaced in one step."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from hindsight_common.adapters.durable_file import write_durably
+from hindsight_common.adapters.qdrant_edge import QdrantEdgeIndex
+from hindsight_common.errors import StopAndFix
+from hindsight_common.ports.memory_index import MemoryIndex
+
+
+class EdgeHome:
+    """Implements `ports.index_home.IndexHome` below one folder."""
+
+    def __init__(self, folder: Path, *, dimension: int, model_id: str) -> None:
+        self._folder = folder
+        self._dimension = dimension
+        self._model_id = model_id
+        self._folders: dict[int, Path] = {}
+
+    def open_live(self) -> QdrantEdgeIndex:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        name = self._live_name()
+        for other in self._folder.iterdir():
+            if other.is_dir() and other.name != name:
+                shutil.rmtree(other)  # a build that was interrupted, or what a switch left behind
+        return self._open(self._folder / name)
+
+    def _live_name(self) -> str:
+        pointer = self._folder / "LIVE"
+        if not pointer.exists():
+            write_durably(pointer, b"1")
+        name = pointer.read_text().strip()
+        if not name.isdigit():
+            raise StopAndFix(
+                f"{pointer} does not name an index; remove {self._folder} and it is rebuilt from the log"
+            )
+        return name
+
+    def _open(self, path: Path) -> QdrantEdgeIndex:
+        index = QdrantEdgeIndex(path, dimension=self._dimension, model_id=self._model_id)
+        self._folders[id(index)] = path
+        return index
+
+    def create_beside(self) -> QdrantEdgeIndex:
+        beside = self._folder / str(int(self._live_name()) + 1)
+        if beside.exists():
+            shutil.rmtree(beside)
+        return self._open(beside)
+
+    async def switch(self, built: MemoryIndex, live: MemoryIndex) -> None:
+        new, old = self._folders[id(built)], self._folders.pop(id(live))
+        write_durably(self._folder / "LIVE", new.name.encode())
+        await live.close()
+        shutil.rmtree(old)
+
+    async def discard(self, built: MemoryIndex) -> None:
+        await built.close()
+        shutil.rmtree(self._folders.pop(id(built)))

@@ -1,0 +1,46 @@
+"""The projection of consolidations and tombstones into the graph."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from hindsight_common.domain.fold import Ledger
+from hindsight_common.domain.graph import UserGraph, graph_of
+from hindsight_common.ids import Owner
+from hindsight_common.ports.graph import GraphStore
+from hindsight_common.ports.log import Logged, MemoryLog
+
+KINDS = ("consolidated", "forgotten")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectGraph:
+    """Makes the graph of every user that a batch speaks of anew from the log; a replay changes nothing."""
+
+    log: MemoryLog
+    graph: GraphStore
+
+    async def apply(self, batch: Sequence[Logged]) -> None:
+        last = {logged.owner: logged.sequence for logged in batch}
+        for owner, sequence in sorted(last.items(), key=lambda item: item[1]):
+            await self.graph.replace(owner, await self._promoted(owner), sequence)
+
+    async def _promoted(self, owner: Owner) -> UserGraph:
+        """Of the promoted memories only those that live, resting on evidence that was promoted or came since."""
+        ledger = Ledger()
+        async for logged in self.log.read(owner):
+            ledger.apply(logged.event_id, logged.event)
+        memories = ledger.memories()
+        return graph_of(memories[memory_id] for memory_id in ledger.promoted() if memory_id in memories)
+
+    async def rebuild(self) -> AsyncIterator[int]:
+        """Builds a second graph from the log beside the live one and switches; yields how many users are done."""
+        await self.graph.begin_rebuild()
+        done: set[Owner] = set()
+        async for logged in self.log.read_all():
+            if logged.kind in KINDS:
+                done.add(logged.owner)
+                await self.apply([logged])
+                yield len(done)
+        await self.graph.finish_rebuild()

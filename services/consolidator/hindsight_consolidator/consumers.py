@@ -1,0 +1,57 @@
+"""The consolidator's way in: requests to consolidate and rebuild, the log's decisions to the graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+from hindsight_common.messaging.service import Request
+
+from hindsight_common.errors import GiveUp
+from hindsight_common.events.requests import ConsolidateRequest, parse_request
+from hindsight_common.ids import IdFactory
+from hindsight_common.messaging.delivery import BatchFault, Delivery
+from hindsight_common.ports.log import Logged, MemoryLog
+from hindsight_consolidator.application.consolidation import Consolidate
+from hindsight_consolidator.application.graph_projection import ProjectGraph
+
+
+def project(
+    log: MemoryLog, projection: ProjectGraph, writing: asyncio.Lock
+) -> Callable[[Sequence[Delivery]], Awaitable[None]]:
+    async def handle(batch: Sequence[Delivery]) -> None:
+        opened: list[Logged] = []
+        for delivery in batch:
+            try:
+                opened.append(await log.open(delivery.subject, delivery.data, delivery.sequence))
+            except GiveUp as fault:
+                raise BatchFault(delivery, fault) from fault
+        async with writing:
+            await projection.apply(opened)
+
+    return handle
+
+
+def consolidate(
+    ids: IdFactory, use_case: Consolidate
+) -> Callable[[Request], AsyncIterator[dict[str, object]]]:
+    async def handle(request: Request) -> AsyncIterator[dict[str, object]]:
+        asked = parse_request(ConsolidateRequest, request.data)
+        result = await use_case.run(ids.owner(request.tenant, asked.user_id))
+        yield {"promoted": result.promoted, "position": result.position}
+
+    return handle
+
+
+def rebuild(
+    projection: ProjectGraph, writing: asyncio.Lock
+) -> Callable[[Request], AsyncIterator[dict[str, object]]]:
+    async def handle(_: Request) -> AsyncIterator[dict[str, object]]:
+        users = 0
+        # the live projection waits meanwhile: what comes in is applied to the new graph afterwards, by replay
+        async with writing:
+            async for users in projection.rebuild():
+                yield {"store": "graph", "users": users, "switched": False}
+        yield {"store": "graph", "users": users, "switched": True}
+
+    return handle

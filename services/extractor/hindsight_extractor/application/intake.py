@@ -1,0 +1,96 @@
+"""Intake: a raw turn becomes an accepted one — validated, redacted, keyed, sealed, appended once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from hindsight_common.clock import Clock
+from hindsight_common.errors import GiveUp, RequestError
+from hindsight_common.events.content import MAX_MESSAGE_BYTES
+from hindsight_common.events.conversation import (
+    ConversationTurn,
+    canonical_digest_text,
+    claimed_ids,
+    parse_closed,
+    parse_turn,
+    parse_write,
+)
+from hindsight_common.events.requests import WriteAnswer
+from hindsight_common.ids import IdFactory
+from hindsight_common.ports.extraction import Message, Turn
+from hindsight_common.ports.turns import Acceptance, TurnStore
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """`redact` replaces identity numbers, cards, keys and passwords by what is true about them."""
+
+    ids: IdFactory
+    turns: TurnStore
+    redact: Callable[[str], str]
+    clock: Clock
+    max_message_bytes: int = MAX_MESSAGE_BYTES
+
+    async def accept_published(self, tenant: str, data: bytes, accepted_at: datetime) -> Acceptance:
+        """A turn from the bus; `accepted_at` is when the server took it, so a redelivery stamps the same.
+
+        Raises `GiveUp`, addressed to its user and turn where the payload names them.
+        """
+        try:
+            conversation = parse_turn(data, now=self.clock.now(), max_message_bytes=self.max_message_bytes)
+        except GiveUp as refusal:
+            raise self._addressed(refusal, tenant, data) from refusal
+        return await self._accept(tenant, conversation, accepted_at)
+
+    async def accept_written(self, tenant: str, data: bytes) -> WriteAnswer:
+        """A turn by request. Raises `RequestError`; a `turn_id` taken by other content is a conflict (409)."""
+        now = self.clock.now()
+        conversation = parse_write(data, now=now, max_message_bytes=self.max_message_bytes)
+        try:
+            acceptance = await self._accept(tenant, conversation, now)
+        except GiveUp as refusal:
+            raise RequestError(refusal.code, refusal.reason, status=409, field=refusal.field) from refusal
+        return WriteAnswer(turn_id=conversation.turn_id, accepted=True, duplicate=acceptance.duplicate)
+
+    async def close_session(self, data: bytes) -> None:
+        """Checks the notice that a session is over; nothing is held per session that would have to be released."""
+        parse_closed(data)
+
+    async def _accept(self, tenant: str, said: ConversationTurn, accepted_at: datetime) -> Acceptance:
+        owner = self.ids.owner(tenant, said.user_id)
+        turn_key = self.ids.turn_key(tenant, said.user_id, said.turn_id)
+        digest = self.ids.digest("turn-content", str(owner), canonical_digest_text(said))
+        return await self.turns.accept(owner, turn_key, self._turn(tenant, said, accepted_at), digest)
+
+    def _turn(self, tenant: str, said: ConversationTurn, accepted_at: datetime) -> Turn:
+        zone = ZoneInfo(said.time_zone)
+        return Turn(
+            tenant=tenant,
+            user_id=said.user_id,
+            session_id=said.session_id,
+            turn_id=said.turn_id,
+            role=said.role,
+            occurred_at=(said.occurred_at or accepted_at).astimezone(zone),
+            occurred_inferred=said.occurred_at is None,
+            accepted_at=accepted_at,
+            time_zone=said.time_zone,
+            messages=tuple(
+                Message(m.id or "", m.role, self.redact(m.content), m.name) for m in said.messages
+            ),
+            user_name=said.user_name,
+        )
+
+    def _addressed(self, refusal: GiveUp, tenant: str, data: bytes) -> GiveUp:
+        claimed = claimed_ids(data)
+        if claimed.user_id is None:
+            return refusal
+        return GiveUp(
+            refusal.code,
+            refusal.reason,
+            field=refusal.field,
+            owner=self.ids.owner(tenant, claimed.user_id),
+            turn_key=self.ids.turn_key(tenant, claimed.user_id, claimed.turn_id) if claimed.turn_id else None,
+        )

@@ -1,0 +1,161 @@
+"""Recall: a question to the memories that answer it, each with its score in parts and where it was said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import structlog
+
+from hindsight_common.clock import Clock
+from hindsight_common.errors import RequestError
+from hindsight_common.events.requests import (
+    RecallAnswer,
+    RecalledMemory,
+    RecallRequest,
+    ScoreParts,
+    parse_request,
+)
+from hindsight_common.events.shown import shown
+from hindsight_common.ids import IdFactory, Owner
+from hindsight_common.ports.memory_index import IndexFilter, IndexRow
+from hindsight_common.sealing import KeyDestroyed
+from hindsight_recall.application.channels import Candidate, Channels
+from hindsight_recall.application.freshness import Freshness
+from hindsight_recall.application.projection import Projection
+from hindsight_recall.application.rows import RowMaker
+from hindsight_recall.application.steps import Steps
+from hindsight_recall.application.telemetry import RecallTelemetry
+from hindsight_recall.domain.scoring import Score, Weights, recency, score, similarity
+
+_log = structlog.get_logger(__name__)
+
+SHARED = "shared"
+_SHOWN = ("active", "provisional")
+
+
+@dataclass(frozen=True, slots=True)
+class RecallPolicy:
+    """The numbers of the configuration's `recall` section; `meaning_share` is the dense channel's in similarity."""
+
+    weights: Weights = field(default_factory=Weights)
+    gate: float = 0.2
+    half_life_days: float = 135.0
+    meaning_share: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The use case of `memory.recall`. Never calls an LLM, never fails whole: a part that fails is named."""
+
+    ids: IdFactory
+    projection: Projection
+    freshness: Freshness
+    channels: Channels
+    rows: RowMaker
+    clock: Clock
+    policy: RecallPolicy
+    telemetry: RecallTelemetry = field(default_factory=RecallTelemetry)
+
+    async def answer(self, tenant: str, data: bytes) -> RecallAnswer:
+        """Raises `RequestError` for a request that says something wrong, never for a store that is away."""
+        request = parse_request(RecallRequest, data)
+        owner, steps = self.ids.owner(tenant, request.user_id), Steps()
+        caught_up = await steps.run("wait", self.freshness.wait(owner, tenant, request), part="not_caught_up")
+        if not caught_up:
+            steps.miss("not_caught_up")
+        # before the search: an answer may know more than it claims to cover, never less
+        covered = await steps.run("cover", self.freshness.covers_up_to(owner), part="not_caught_up")
+        where = self._filter(tenant, request)
+        candidates = await self.channels.search(self.projection.index, owner, request.query, where, steps)
+        ranked = self._ranked(request, candidates)
+        memories = await self._opened(owner, ranked, request.top_k)
+        steps.finish()
+        self.telemetry.answered(steps.took_ms, steps.degraded, len(memories))
+        return RecallAnswer(
+            memories=memories,
+            covers_up_to=covered or 0,
+            degraded=tuple(steps.degraded),
+            took_ms={step: round(took, 3) for step, took in steps.took_ms.items()},
+            explain=self._explanation(request, len(candidates), len(ranked)) if request.explain else None,
+        )
+
+    def _filter(self, tenant: str, request: RecallRequest) -> IndexFilter:
+        session, span, valid_at = request.session_id, request.time_range, request.valid_at
+        statuses: tuple[str, ...] = (*_SHOWN, *request.include)
+        if valid_at is not None:
+            statuses = (*statuses, "superseded")  # it may have held then; `held_at` decides
+        return IndexFilter(
+            statuses=tuple(dict.fromkeys(statuses)),
+            type=request.memory_type,
+            roles=(SHARED, request.role) if request.role else (SHARED,),
+            session_key=self.ids.session_key(tenant, request.user_id, session) if session else None,
+            occurred_from=span.from_.timestamp() if span and span.from_ else None,
+            occurred_until=span.until.timestamp() if span and span.until else None,
+            held_at=valid_at.timestamp() if valid_at else None,
+        )
+
+    def _ranked(self, request: RecallRequest, candidates: list[Candidate]) -> list[tuple[Score, Candidate]]:
+        """Best first. A candidate must pass the gate before importance and recency count; `min_score` 0 opens it."""
+        asked = request.weights
+        weights = (
+            Weights.of(asked.similarity, asked.importance, asked.recency) if asked else self.policy.weights
+        )
+        reference = request.valid_at or self.clock.now()
+        gate = self.policy.gate if request.min_score > 0 else 0.0
+        scored: list[tuple[Score, Candidate]] = []
+        for candidate in candidates:
+            similar = similarity(candidate.meaning, candidate.words, meaning_share=self.policy.meaning_share)
+            if similar < gate:
+                continue
+            recent = recency(_last_said(candidate.row), reference, self.policy.half_life_days)
+            total = score(similar, candidate.row.importance, recent, weights)
+            if total.total >= request.min_score:
+                scored.append((total, candidate))
+        scored.sort(key=lambda pair: (-pair[0].total, -pair[0].raw_similarity, pair[1].row.memory_id))
+        return scored
+
+    async def _opened(
+        self, owner: Owner, ranked: list[tuple[Score, Candidate]], top_k: int
+    ) -> tuple[RecalledMemory, ...]:
+        """The first `top_k`, unsealed. Every memory's owner is compared with the asker before it leaves."""
+        opened: list[RecalledMemory] = []
+        for scored, candidate in ranked:
+            if len(opened) == top_k:
+                break
+            if candidate.row.owner != owner:
+                self.telemetry.mismatch()
+                _log.error("recall.owner_mismatch")
+                raise RequestError(
+                    "internal", "the answer was stopped: a store returned another owner's row", status=500
+                )
+            try:
+                memory = await self.rows.memory(candidate.row)
+            except KeyDestroyed:
+                continue  # forgotten between the search and now
+            opened.append(
+                RecalledMemory(
+                    **shown(memory).model_dump(),
+                    score=scored.total,
+                    score_parts=ScoreParts(
+                        similarity=scored.similarity, importance=scored.importance, recency=scored.recency
+                    ),
+                    channels=candidate.channels,
+                )
+            )
+        return tuple(opened)
+
+    def _explanation(self, request: RecallRequest, candidates: int, passed: int) -> dict[str, object]:
+        return {
+            "gate": self.policy.gate if request.min_score > 0 else 0.0,
+            "min_score": request.min_score,
+            "meaning_share": self.policy.meaning_share,
+            "candidates": candidates,
+            "passed": passed,
+        }
+
+
+def _last_said(row: IndexRow) -> datetime:
+    """A fact that still holds ages from its last confirmation, everything else from when it was said."""
+    holds = row.type == "fact" and row.intervals and row.intervals[-1][1] is None
+    return datetime.fromtimestamp(row.last_confirmed_at if holds else row.occurred_at, UTC)

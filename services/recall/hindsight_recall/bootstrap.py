@@ -1,0 +1,129 @@
+"""The recall worker, put together: the projection of the log into vectors and words, and the answers."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import structlog
+from hindsight_common.messaging.service import Service
+
+from hindsight_common.core import Core
+from hindsight_common.errors import HindsightError
+from hindsight_common.events import subjects
+from hindsight_common.events.streams import VECTORS_CONSUMER
+from hindsight_common.messaging.delivery import deliver_in_order
+from hindsight_common.messaging.provisioning import rewind
+from hindsight_common.ports.embedding import Embedder
+from hindsight_common.ports.index_home import IndexHome
+from hindsight_common.ports.memory_index import MemoryIndex
+from hindsight_common.ports.words import WordAnalyzer
+from hindsight_recall import consumers
+from hindsight_recall.application.channels import Channels
+from hindsight_recall.application.freshness import Freshness
+from hindsight_recall.application.ledgers import Ledgers
+from hindsight_recall.application.listing import ListMemories
+from hindsight_recall.application.projection import Projection
+from hindsight_recall.application.rebuild import Rebuild
+from hindsight_recall.application.recall import Recall, RecallPolicy
+from hindsight_recall.application.rows import RowMaker
+from hindsight_recall.domain.scoring import Weights
+
+# a batch is visible as a whole, so a large one would make the first of it wait for the embedding of the last
+_BATCH = 32
+_COMMIT_EVERY_S = 15.0
+_REBUILD_LEDGERS = 10_000
+
+_log = structlog.get_logger(__name__)
+
+
+class RecallWorker:
+    name = "recall"
+
+    def __init__(self, core: Core, home: IndexHome, embedder: Embedder, words: WordAnalyzer) -> None:
+        self._core = core
+        rows = RowMaker(core.ids, core.keyring, words)
+        ledgers = Ledgers(core.log)
+        self.projection = Projection(ledgers, home.open_live(), embedder, rows)
+        settings = core.settings.recall
+        freshness = Freshness(core.ids, ledgers, self.projection, wait_s=settings.wait_for_s)
+        weights = settings.weights
+        policy = RecallPolicy(
+            weights=Weights.of(weights.similarity, weights.importance, weights.recency),
+            gate=settings.gate,
+            half_life_days=settings.recency_half_life_days,
+            meaning_share=settings.meaning_share,
+        )
+        recall = Recall(
+            ids=core.ids,
+            projection=self.projection,
+            freshness=freshness,
+            channels=Channels(core.ids, embedder, words, settings.candidates),
+            rows=rows,
+            clock=core.clock,
+            policy=policy,
+        )
+
+        def project_into(index: MemoryIndex) -> Projection:
+            return Projection(Ledgers(core.log, capacity=_REBUILD_LEDGERS), index, embedder, rows)
+
+        rebuild = Rebuild(core.log, home, self.projection, project_into)
+        self._consumption = deliver_in_order(
+            core.bus,
+            VECTORS_CONSUMER,
+            consumers.project(core.log, self.projection),
+            bury=core.dead_letters.bury,
+            batch_size=_BATCH,
+            pace=core.pace,
+            on_fatal=core.on_fatal,
+        )
+        self._service = Service(
+            core.bus, "recall", version="0.1.0", description="Answers from vectors and words"
+        )
+        self._service.endpoint("recall", subjects.MEMORY_RECALL, consumers.recall(recall))
+        listing = ListMemories(core.ids, self.projection, rows)
+        self._service.endpoint("list", subjects.MEMORY_LIST, consumers.list_memories(listing))
+        self._service.endpoint("rebuild", subjects.ADMIN_REBUILD_VECTORS, consumers.rebuild(rebuild))
+        self._committing: asyncio.Task[None] | None = None
+        self._committed = 0
+
+    def now(self) -> MemoryIndex:
+        """The index that answers now."""
+        return self.projection.index
+
+    async def start(self) -> None:
+        self._committed = self.projection.position = await self.projection.index.position()
+        # what the store had not made durable when it was last left comes again
+        await rewind(self._core.bus.js, VECTORS_CONSUMER, self._committed)
+        await self._consumption.start()
+        await self._service.start()
+        self._committing = asyncio.create_task(self._commit_forever())
+
+    async def stop(self) -> None:
+        await self._service.stop()
+        await self._consumption.stop()
+        if self._committing is not None:
+            self._committing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._committing
+        await self._commit()
+        await self.projection.index.close()
+
+    async def _commit(self) -> None:
+        async with self.projection.writing:
+            position = self.projection.position
+            if position > self._committed:
+                await self.projection.index.commit(position)
+                self._committed = position
+
+    async def _commit_forever(self) -> None:
+        while True:
+            await asyncio.sleep(_COMMIT_EVERY_S)
+            try:
+                await self._commit()
+            except HindsightError as fault:
+                _log.warning("index.commit_failed", fault=type(fault).__name__)
+
+
+def build(core: Core, home: IndexHome, embedder: Embedder, words: WordAnalyzer) -> RecallWorker:
+    return RecallWorker(core, home, embedder, words)

@@ -1,0 +1,60 @@
+"""The recall worker's way in: the log to its projection, requests to their use cases."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+from hindsight_common.messaging.service import Request
+
+from hindsight_common.errors import GiveUp, RequestError
+from hindsight_common.events.requests import ListAnswer, RecallAnswer
+from hindsight_common.messaging.delivery import BatchFault, Delivery
+from hindsight_common.ports.log import Logged, MemoryLog
+from hindsight_recall.application.listing import ListMemories
+from hindsight_recall.application.projection import Projection
+from hindsight_recall.application.rebuild import Rebuild
+from hindsight_recall.application.recall import Recall
+
+STORE = "vectors"
+
+
+def project(log: MemoryLog, projection: Projection) -> Callable[[Sequence[Delivery]], Awaitable[None]]:
+    async def handle(batch: Sequence[Delivery]) -> None:
+        opened: list[Logged] = []
+        for delivery in batch:
+            try:
+                opened.append(await log.open(delivery.subject, delivery.data, delivery.sequence))
+            except GiveUp as fault:
+                raise BatchFault(delivery, fault) from fault
+        await projection.apply(opened)
+
+    return handle
+
+
+def recall(use_case: Recall) -> Callable[[Request], Awaitable[RecallAnswer]]:
+    async def handle(request: Request) -> RecallAnswer:
+        return await use_case.answer(request.tenant, request.data)
+
+    return handle
+
+
+def list_memories(use_case: ListMemories) -> Callable[[Request], Awaitable[ListAnswer]]:
+    async def handle(request: Request) -> ListAnswer:
+        return await use_case.answer(request.tenant, request.data)
+
+    return handle
+
+
+def rebuild(use_case: Rebuild) -> Callable[[Request], AsyncIterator[dict[str, object]]]:
+    async def handle(_: Request) -> AsyncIterator[dict[str, object]]:
+        if use_case.running:
+            raise RequestError("rebuild_running", "the vectors are being rebuilt already", status=409)
+        async for step in use_case.run():
+            yield {
+                "store": STORE,
+                "events": step.events,
+                "position": step.position,
+                "switched": step.switched,
+            }
+
+    return handle
