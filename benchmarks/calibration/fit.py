@@ -1,7 +1,7 @@
 """Measures a model's scale of cosines on labelled pairs and writes its calibration.
 
-    python benchmarks/calibration/fit.py multilingual-e5-small --centre
-    python benchmarks/calibration/fit.py all-MiniLM-L6-v2
+    python -m benchmarks.calibration.fit multilingual-e5-small --centre
+    python -m benchmarks.calibration.fit all-MiniLM-L6-v2
 
 `pairs_<language>.jsonl` holds questions with the memory that answers each and, for half of them, a memory on the
 same topic that does not. Every second pair fits the line, the others check it; the figures of the check are written

@@ -56,6 +56,11 @@ class SideBySideEmbedder(Generic[Window]):
     def dimension(self) -> int:
         return self._encoder.dimension
 
+    @property
+    def sound_languages(self) -> frozenset[Language]:
+        """Languages in which the model was measured to tell related from unrelated text."""
+        return self._tables.sound
+
     async def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Recent queries are answered from memory."""
         known = {text: vector for text in texts if (vector := self._queries.get(text)) is not None}

@@ -1,0 +1,1 @@
+"""How the calibration that ships with each embedding model is measured."""
