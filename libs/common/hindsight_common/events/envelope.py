@@ -57,6 +57,8 @@ class Header:
     @staticmethod
     def from_bytes(raw: bytes) -> Header:
         fields = json.loads(raw)
+        if not isinstance(fields, dict):
+            raise TypeError("a header is an object")
         occurred_at = fields.get("occurred_at")
         return Header(
             version=int(fields["v"]),

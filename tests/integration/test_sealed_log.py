@@ -1,0 +1,344 @@
+"""Keys, the log and accepted turns on a real server: sealed, authenticated, exactly once, and destroyed for good."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from hindsight_common.adapters.embedded.nats_server import NatsServer
+from hindsight_common.core import Core
+from hindsight_common.domain.memory import (
+    Closing,
+    Consolidated,
+    Erased,
+    Evidence,
+    Forgotten,
+    Promotion,
+    Provenance,
+    TurnGiven,
+)
+from hindsight_common.errors import GiveUp, StopAndFix
+from hindsight_common.events import subjects
+from hindsight_common.events.envelope import Envelope
+from hindsight_common.events.streams import DEAD, INTAKE_CONSUMER, KEYS, LOG, TURNS
+from hindsight_common.ids import Owner
+from hindsight_common.messaging.connection import Bus, connect
+from hindsight_common.messaging.publishing import publish
+from hindsight_common.messaging.reading import StoredMessage, delete_message, last_message, read_subject
+from hindsight_common.messaging.settlement import Delivery
+from hindsight_common.ports.extraction import Message, Turn
+from hindsight_common.sealing import KeyDestroyed, KeyMissing
+from hindsight_common.settings import Settings
+
+SECRET = b"s" * 32
+NOW = datetime(2026, 3, 4, 9, 15, tzinfo=UTC)
+CANARY = "the canary sings at midnight"
+
+
+@pytest.fixture
+async def core(bus: Bus) -> AsyncIterator[Core]:
+    core = Core.over(bus, Settings(), SECRET, redact=lambda raw: raw)
+    await core.start()
+    yield core
+    await core.stop()
+
+
+@pytest.fixture
+def owner(core: Core) -> Owner:
+    return core.ids.owner("default", "u-1")
+
+
+def _turn(turn_id: str = "t-1", content: str = CANARY) -> Turn:
+    message = Message("m1", "user", content)
+    return Turn("default", "u-1", "s-1", turn_id, None, NOW, False, NOW, "UTC", (message,))
+
+
+def _given(core: Core, turn_id: str = "t-1", content: str = CANARY) -> TurnGiven:
+    turn_key = core.ids.turn_key("default", "u-1", turn_id)
+    memory_id = core.ids.memory_id(core.ids.owner("default", "u-1"), "event", content)
+    item = Evidence(
+        memory_id=memory_id,
+        turn_key=turn_key,
+        item=0,
+        type="event",
+        content=content,
+        importance=0.5,
+        confidence=0.9,
+        language="en",
+        occurred_at=NOW,
+        recorded_at=NOW,
+        valid_from=NOW,
+        session_id="s-1",
+        turn_id=turn_id,
+        message_ids=("m1",),
+        speaker="user",
+        role_scope=("shared",),
+    )
+    return TurnGiven(turn_key, turn_id, "s", "s-1", "kept", NOW, NOW, Provenance("rules/1"), (item,))
+
+
+async def _stored(bus: Bus, stream: str, pattern: str = ">") -> list[StoredMessage]:
+    return [message async for message in read_subject(bus.js, stream, pattern)]
+
+
+async def test_keys_made_in_a_race_are_one_key(core: Core, nats_server: NatsServer, owner: Owner) -> None:
+    others = [await connect(nats_server.url, name=f"racer {n}") for n in range(4)]
+    cores = [Core.over(bus, core.settings, SECRET) for bus in others]
+    keys = await asyncio.gather(*(c.keyring.current(owner) for c in [core, *cores] for _ in range(3)))
+    assert len({key.secret for key in keys}) == 1
+    assert len(await _stored(core.bus, KEYS.name)) == 1
+    for bus in others:
+        await bus.close()
+
+
+async def test_a_destroyed_key_is_gone_everywhere_and_the_next_one_is_new(
+    core: Core, nats_server: NatsServer, owner: Owner
+) -> None:
+    other_bus = await connect(nats_server.url, name="other")
+    other = Core.over(other_bus, core.settings, SECRET)
+    await other.start()
+    first = await core.keyring.current(owner)
+    assert (await other.keyring.current(owner)).secret == first.secret
+    assert await core.keyring.mark_destroyed(owner) == {first.key_id}
+    assert await core.keyring.doomed(owner) == first
+    await core.keyring.wipe(owner)
+    await core.keyring.wipe(owner)
+    assert await core.keyring.doomed(owner) is None
+    second = await core.keyring.current(owner)
+    assert second.key_id != first.key_id
+    await core.bus.nc.flush()
+    await other_bus.nc.flush()
+    assert (await other.keyring.current(owner)).secret == second.secret
+    for keyring in (core.keyring, other.keyring):
+        with pytest.raises(KeyDestroyed):
+            await keyring.find(owner, first.key_id)
+    assert await core.keyring.mark_destroyed(owner) == {first.key_id, second.key_id}
+    await other.stop()
+    await other_bus.close()
+
+
+async def test_a_marked_key_that_was_not_wiped_is_never_used_again(core: Core, owner: Owner) -> None:
+    """What a crash between marker and wiping leaves behind."""
+    first = await core.keyring.current(owner)
+    await core.keyring.mark_destroyed(owner)
+    assert (await core.keyring.current(owner)).key_id != first.key_id
+    assert len(await _stored(core.bus, KEYS.name, "key.*.*.*.current")) == 1
+
+
+async def test_a_key_missing_without_its_marker_is_an_error(core: Core, owner: Owner) -> None:
+    await core.log.append(owner, _given(core), accepted_at=NOW)
+    stored = await _stored(core.bus, KEYS.name)
+    await delete_message(core.bus.js, KEYS.name, stored[0].sequence)
+    fresh = Core.over(core.bus, core.settings, SECRET)
+    with pytest.raises(KeyMissing):
+        [_ async for _ in fresh.log.read(owner)]
+
+
+async def test_events_read_back_as_written_and_nothing_at_rest_is_clear(core: Core, owner: Owner) -> None:
+    given = _given(core)
+    memory_id = given.items[0].memory_id
+    tombstone = Forgotten("items", ((given.turn_key, memory_id),), NOW, (Closing(memory_id, NOW),))
+    promoted = Consolidated("promote/1", NOW, (Promotion(memory_id, ((given.turn_key, memory_id),)),))
+    events = [given, tombstone, promoted]
+    positions = [await core.log.append(owner, event, accepted_at=NOW) for event in events]
+    read = [logged async for logged in core.log.read(owner)]
+    assert [logged.event for logged in read] == events
+    assert [logged.sequence for logged in read] == positions
+    assert [logged.event async for logged in core.log.read(owner, kinds=("forgotten",))] == [tombstone]
+    assert await core.log.last_sequence(owner) == positions[-1]
+    assert await core.log.last_outcome(owner, given.turn_key) == "kept"
+    assert await core.log.last_outcome(owner, "0" * 32) is None
+    for message in await _stored(core.bus, LOG.name):
+        assert CANARY.encode() not in message.data
+        assert b"u-1" not in message.data
+
+
+async def test_the_same_event_has_the_same_id_wherever_it_is_written(core: Core, owner: Owner) -> None:
+    first = await core.log.append(owner, _given(core), accepted_at=NOW)
+    assert await core.log.append(owner, _given(core), accepted_at=NOW) == first
+    same_secret = Core.over(core.bus, core.settings, SECRET)
+    assert same_secret.ids.owner("default", "u-1") == owner
+    other_secret = Core.over(core.bus, core.settings, b"x" * 32)
+    assert other_secret.ids.owner("default", "u-1") != owner
+
+
+@pytest.mark.parametrize("part", ["header", "box", "subject"])
+async def test_a_changed_event_does_not_open(core: Core, owner: Owner, part: str) -> None:
+    await core.log.append(owner, _given(core), accepted_at=NOW)
+    stored = (await _stored(core.bus, LOG.name))[0]
+    subject, data = stored.subject, stored.data
+    if part == "header":
+        data = data.replace(b'"kept"', b'"none"')
+    elif part == "box":
+        data = data[:-1] + bytes([data[-1] ^ 1])
+    else:
+        subject = subject.replace(".turn", ".consolidated")
+    with pytest.raises(GiveUp):
+        await core.log.open(subject, data, 1)
+    assert (await core.log.open(stored.subject, stored.data, 1)).event == _given(core)
+
+
+async def test_a_forged_tombstone_is_refused(core: Core, owner: Owner) -> None:
+    await core.log.append(owner, Forgotten("user", (("a" * 32, None),), NOW), accepted_at=NOW)
+    stored = (await _stored(core.bus, LOG.name))[0]
+    await core.keyring.mark_destroyed(owner)
+    await core.keyring.wipe(owner)
+    assert (await core.log.open(stored.subject, stored.data, 1)).event == Forgotten(
+        "user", (("a" * 32, None),), NOW
+    )
+    with pytest.raises(GiveUp, match="proof"):
+        await core.log.open(stored.subject, stored.data.replace(b"a" * 32, b"b" * 32), 1)
+
+
+async def test_an_event_of_a_newer_schema_stops_the_reader(core: Core, owner: Owner) -> None:
+    await core.log.append(owner, _given(core), accepted_at=NOW)
+    stored = (await _stored(core.bus, LOG.name))[0]
+    key = await core.keyring.current(owner)
+    header = stored.data.partition(b"\n")[0].replace(b'"v":1', b'"v":99')
+    box = key.seal(b"{}", header + b"\n" + stored.subject.encode())
+    with pytest.raises(StopAndFix, match="schema 99"):
+        await core.log.open(stored.subject, header + b"\n" + box, 1)
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"", b"\x00\xff", b"{}\n", b'{"v":1}\nxx', b"not json\nbox", b"[1]\nbox"]
+)
+async def test_garbage_bytes_are_given_up_not_crashed_on(core: Core, owner: Owner, garbage: bytes) -> None:
+    with pytest.raises(GiveUp):
+        await core.log.open(subjects.log(owner, "turn"), garbage, 1)
+
+
+async def test_after_the_key_is_gone_events_are_erased_and_tombstones_still_win(
+    core: Core, owner: Owner
+) -> None:
+    given = _given(core)
+    await core.log.append(owner, given, accepted_at=NOW)
+    await core.log.append(owner, Forgotten("user", ((given.turn_key, None),), NOW), accepted_at=NOW)
+    destroyed = await core.keyring.mark_destroyed(owner)
+    await core.keyring.wipe(owner)
+    events = [logged.event async for logged in core.log.read(owner)]
+    assert events == [Erased("turn", given.turn_key), Forgotten("user", ((given.turn_key, None),), NOW)]
+    again = await core.log.append(owner, _given(core, "t-2"), accepted_at=NOW)
+    assert await core.log.erase(owner, key_ids=destroyed) == 1
+    assert await core.log.erase(owner, key_ids=destroyed) == 0
+    left = [(logged.sequence, logged.kind) async for logged in core.log.read(owner)]
+    assert [kind for _, kind in left] == ["forgotten", "turn"]
+    assert left[-1][0] == again
+
+
+async def test_what_was_said_after_a_tombstone_survives_the_destruction_of_the_key(
+    core: Core, owner: Owner
+) -> None:
+    """Sealed with the old key by a worker that did not know of the erasure yet."""
+    old, new = _given(core, "t-old"), _given(core, "t-new")
+    for event in (old, new):
+        await core.log.append(owner, event, accepted_at=NOW)
+    await core.turns.accept(owner, new.turn_key, _turn("t-new"), "digest")
+    await core.keyring.mark_destroyed(owner)
+    doomed = await core.keyring.doomed(owner)
+    assert doomed is not None
+    assert await core.log.reseal(owner, doomed, {old.turn_key}) == 1
+    waiting = [stored async for stored in core.turns.list(owner)]
+    assert [stored.key_id for stored in waiting] == [doomed.key_id]
+    await core.turns.reseal(waiting[0], doomed)
+    await core.keyring.wipe(owner)
+    events = [logged.event async for logged in core.log.read(owner)]
+    assert new in events
+    assert old not in events
+    renewed = [stored async for stored in core.turns.list(owner)]
+    assert [stored.turn_key for stored in renewed] == [new.turn_key]
+    assert await core.turns.read(renewed[0].sequence) == _turn("t-new")
+
+
+async def test_a_turn_is_appended_once_and_other_content_is_refused(core: Core, owner: Owner) -> None:
+    turn_key = core.ids.turn_key("default", "u-1", "t-1")
+    results = await asyncio.gather(*(core.turns.accept(owner, turn_key, _turn(), "d1") for _ in range(8)))
+    assert sorted(r.duplicate for r in results) == [False] + [True] * 7
+    assert len({r.sequence for r in results}) == 1
+    stored = await _stored(core.bus, TURNS.name)
+    assert len(stored) == 1
+    assert CANARY.encode() not in stored[0].data
+    with pytest.raises(GiveUp) as refusal:
+        await core.turns.accept(owner, turn_key, _turn(content="other"), "d2")
+    assert (refusal.value.code, refusal.value.field) == ("turn_id_reused", "turn_id")
+    assert await core.turns.open(stored[0].subject, stored[0].data) == _turn()
+
+
+async def test_two_tenants_and_two_users_may_use_the_same_turn_id(core: Core) -> None:
+    for tenant, user in (("default", "u-1"), ("other", "u-1"), ("default", "u-2")):
+        turn_key = core.ids.turn_key(tenant, user, "t-1")
+        acceptance = await core.turns.accept(core.ids.owner(tenant, user), turn_key, _turn(), "d")
+        assert not acceptance.duplicate
+    assert len(await _stored(core.bus, TURNS.name)) == 3
+
+
+async def test_an_accepted_turn_of_a_destroyed_key_opens_to_nothing(core: Core, owner: Owner) -> None:
+    turn_key = core.ids.turn_key("default", "u-1", "t-1")
+    await core.turns.accept(owner, turn_key, _turn(), "d")
+    await core.keyring.mark_destroyed(owner)
+    await core.keyring.wipe(owner)
+    message = await last_message(core.bus.js, TURNS.name, subjects.turn(owner, turn_key))
+    assert message is not None
+    assert await core.turns.open(message.subject, message.data) is None
+    # the same turn sent again takes the place of what nobody can read any more
+    assert not (await core.turns.accept(owner, turn_key, _turn(), "d")).duplicate
+
+
+def _raw(data: bytes, subject: str = "conversation.turn", sequence: int = 7) -> Delivery:
+    return Delivery("INTAKE", INTAKE_CONSUMER.durable, subject, sequence, 1, NOW, data, {})
+
+
+async def test_dead_letters_are_sealed_found_by_their_turn_and_erased(core: Core, owner: Owner) -> None:
+    turn_key = core.ids.turn_key("default", "u-1", "t-1")
+    fault = GiveUp(
+        "invalid_turn",
+        "occurred_at must carry an offset",
+        field="occurred_at",
+        owner=owner,
+        turn_key=turn_key,
+    )
+    for _ in range(2):
+        await core.dead_letters.bury(_raw(CANARY.encode()), fault)
+    await core.dead_letters.bury(
+        _raw(b"\xff not json " + CANARY.encode(), "conversation.turn.acme", 8), GiveUp("not_json", "x")
+    )
+    letter = await core.dead_letters.find(owner, turn_key)
+    assert letter is not None
+    assert (letter.code, letter.reason, letter.field) == ("invalid_turn", fault.reason, "occurred_at")
+    stored = await _stored(core.bus, DEAD.name)
+    assert [m.subject.split(".")[3:] for m in stored] == [["default", owner.user_key], ["acme", "_"]]
+    assert all(CANARY.encode() not in m.data and b"offset" not in m.data for m in stored)
+    assert await core.dead_letters.erase(owner) == 1
+    assert await core.dead_letters.find(owner, turn_key) is None
+    assert len(await _stored(core.bus, DEAD.name)) == 1
+
+
+async def test_erased_bytes_are_gone_from_the_disk(core: Core, owner: Owner, tmp_path: Path) -> None:
+    """Sealed or not: what the eraser deletes leaves the server's files."""
+    await core.log.append(owner, _given(core), accepted_at=NOW)
+    box = Envelope.from_bytes((await _stored(core.bus, LOG.name))[0].data).box
+    key = await core.keyring.current(owner)
+    wrapped = (await _stored(core.bus, KEYS.name))[0].data.partition(b"\n")[2]
+
+    def on_disk(what: bytes) -> bool:
+        return any(what in path.read_bytes() for path in (tmp_path / "nats").rglob("*") if path.is_file())
+
+    assert on_disk(box)
+    assert on_disk(wrapped)
+    await core.keyring.mark_destroyed(owner)
+    await core.keyring.wipe(owner)
+    await core.log.erase(owner, key_ids=[key.key_id])
+    assert not on_disk(box)
+    assert not on_disk(wrapped)
+
+
+async def test_publishing_with_an_unexpected_last_sequence_changes_nothing(core: Core, owner: Owner) -> None:
+    position = await core.log.append(owner, _given(core), accepted_at=NOW + timedelta(seconds=1))
+    assert position == 1
+    assert (
+        await publish(core.bus, subjects.log(owner, "turn"), b"x", expected_last_subject_sequence=1)
+    ).sequence == 2
