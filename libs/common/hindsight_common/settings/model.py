@@ -193,7 +193,6 @@ class RetentionSettings(Section):
         24,
         "Hours an accepted turn is kept after its final outcome is in the log.",
         "轮次的最终结果写入日志后再保留的小时数。",
-        planned=True,
         ge=0,
     )
     turn_max_days: float = setting(
