@@ -1,0 +1,178 @@
+"""The memory index of the embedded form: Qdrant's storage and search inside this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import qdrant_edge as edge
+from numpy.typing import NDArray
+
+from hindsight_common.adapters import qdrant_rows as points
+from hindsight_common.adapters.durable_file import write_durably
+from hindsight_common.adapters.folder_lock import FolderLock
+from hindsight_common.adapters.qdrant_conditions import OWNER, asks_for_nothing, conditions_of
+from hindsight_common.adapters.qdrant_edge_shard import (
+    check_description,
+    edge_filter,
+    edge_point,
+    edge_row,
+    edge_sparse,
+    open_shard,
+    read_position,
+)
+from hindsight_common.errors import RetryLater
+from hindsight_common.ids import Owner
+from hindsight_common.ports.memory_index import Hit, IndexFilter, IndexPage, IndexRow
+
+T = TypeVar("T")
+
+_CONTENTS = edge.PayloadSelector.Include([OWNER, points.SEQUENCE])
+
+
+class QdrantEdgeIndex:
+    """One folder, one process, one model.
+
+    Durability is `commit`: what was written after the last one may be there or not after a crash, and is
+    replayed from `position` on. The shard keeps no journal of its own: the log is one, and a second would
+    keep deleted rows. Searches are exact: within one user a scan is faster than a graph, and a rebuilt index
+    answers the same. Every call holds the interpreter while it runs, so writes yield to the event loop
+    between batches.
+    """
+
+    def __init__(self, path: Path, *, dimension: int, model_id: str) -> None:
+        """Opens the index in `path`, which is made if it is not there.
+
+        Raises `StopAndFix` when another process has it open, or when it was written by another model.
+        """
+        path.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self._dimension = dimension
+        self._lock = FolderLock(path)
+        try:
+            check_description(path / "index.json", dimension, model_id)
+            self._shard: edge.EdgeShard | None = open_shard(path, dimension)
+            self._position = read_position(path / "position.json")
+        except BaseException:
+            self._lock.release()
+            raise
+
+    async def upsert(self, rows: Sequence[IndexRow]) -> None:
+        fresh = points.newest(points.checked_rows(rows, self._dimension))
+        for start in range(0, len(fresh), points.BATCH):
+            if start:
+                await asyncio.sleep(0)
+            self._upsert_batch(fresh[start : start + points.BATCH])
+
+    def _upsert_batch(self, rows: list[IndexRow]) -> None:
+        ids: list[edge.PointId] = [row.memory_id for row in rows]
+        found = self._call(lambda shard: shard.retrieve(ids, with_payload=_CONTENTS, with_vector=False))
+        known = {str(record.id): record.payload or {} for record in found}
+        fresh = [edge_point(row, self._dimension) for row in points.not_older(rows, known)]
+        if fresh:
+            self._call(lambda shard: shard.update(edge.UpdateOperation.upsert_points(fresh)))
+
+    async def delete(self, owner: Owner, memory_ids: Sequence[str]) -> None:
+        ids: set[edge.PointId] = {each for each in memory_ids if points.is_memory_id(each)}
+        if ids:
+            chosen = edge_filter(conditions_of(owner, IndexFilter()))
+            self._delete(edge.Filter(must=[chosen, edge.HasIdCondition(ids)]))
+
+    async def delete_owner(self, owner: Owner) -> int:
+        before = await self.count(owner)
+        if before:
+            self._delete(edge_filter(conditions_of(owner, IndexFilter())))
+        return before
+
+    def _delete(self, chosen: edge.Filter) -> None:
+        self._call(lambda shard: shard.update(edge.UpdateOperation.delete_points_by_filter(chosen)))
+
+    async def search_vector(
+        self, owner: Owner, vector: NDArray[np.float32], where: IndexFilter, limit: int
+    ) -> list[Hit]:
+        query: list[float] = points.unit_vector(vector, self._dimension).tolist()
+        return self._search(owner, edge.Query.Nearest(query, using=points.DENSE), where, limit)
+
+    async def search_words(
+        self, owner: Owner, words: Mapping[int, float], where: IndexFilter, limit: int
+    ) -> list[Hit]:
+        if not words:
+            return []
+        query = edge_sparse(points.checked_words(words))
+        return self._search(owner, edge.Query.Nearest(query, using=points.WORDS), where, limit)
+
+    def _search(self, owner: Owner, query: edge.Query, where: IndexFilter, limit: int) -> list[Hit]:
+        if limit < 1 or asks_for_nothing(where):
+            return []
+        chosen = edge_filter(conditions_of(owner, where))
+        asked = limit + points.TIES_AHEAD
+        while True:
+            request = edge.QueryRequest(
+                asked, query=query, filter=chosen, with_payload=True, params=edge.SearchParams(exact=True)
+            )
+            found = self._query(request)
+            hits = [Hit(points.row_of(owner, hit.id, hit.payload or {}), float(hit.score)) for hit in found]
+            best = points.ranked(hits, limit, asked)
+            if best is not None:
+                return best
+            asked *= 4
+
+    async def get(self, owner: Owner, memory_ids: Sequence[str]) -> list[IndexRow]:
+        ids: list[edge.PointId] = [each for each in dict.fromkeys(memory_ids) if points.is_memory_id(each)]
+        records = self._call(lambda shard: shard.retrieve(ids, with_payload=True, with_vector=True))
+        rows = {
+            str(record.id): edge_row(owner, record)
+            for record in records
+            if record.payload and record.payload[OWNER] == str(owner)
+        }
+        return [rows[each] for each in dict.fromkeys(memory_ids) if each in rows]
+
+    async def list(self, owner: Owner, where: IndexFilter, cursor: str | None, limit: int) -> IndexPage:
+        request = edge.ScrollRequest(
+            offset=points.checked_cursor(cursor),
+            limit=limit,
+            filter=edge_filter(conditions_of(owner, where)),
+            with_payload=True,
+        )
+        if limit < 1 or asks_for_nothing(where):
+            return IndexPage((), None)
+        records, following = self._call(lambda shard: shard.scroll(request))
+        rows = tuple(points.row_of(owner, record.id, record.payload or {}) for record in records)
+        return IndexPage(rows, None if following is None else str(following))
+
+    async def count(self, owner: Owner | None = None) -> int:
+        chosen = None if owner is None else edge_filter(conditions_of(owner, IndexFilter()))
+        return self._call(lambda shard: shard.count(edge.CountRequest(exact=True, filter=chosen)))
+
+    async def position(self) -> int:
+        return self._position
+
+    async def commit(self, position: int) -> None:
+        self._call(lambda shard: shard.flush())
+        if position > self._position:
+            write_durably(self._path / "position.json", json.dumps({"position": position}).encode())
+            self._position = position
+
+    async def close(self) -> None:
+        """Lets the folder go; what was not committed may be lost. Idempotent."""
+        if self._shard is not None:
+            self._shard.close()
+            self._shard = None
+        self._lock.release()
+
+    def _query(self, request: edge.QueryRequest) -> Sequence[edge.ScoredPoint]:
+        return self._call(lambda shard: shard.query(request))
+
+    def _call(self, ask: Callable[[edge.EdgeShard], T]) -> T:
+        if self._shard is None:
+            raise RetryLater("the memory index is closed")
+        try:
+            return ask(self._shard)
+        except (TypeError, ValueError, OverflowError):  # ours: a call that the engine cannot take
+            raise
+        except Exception as error:  # the engine's own errors are of no narrower class
+            raise RetryLater(f"the memory index failed: {error}") from error

@@ -1,0 +1,113 @@
+"""The shard of the embedded index: its files, and rows and conditions in the classes of the engine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import qdrant_edge as edge
+
+from hindsight_common.adapters import qdrant_conditions as conditions
+from hindsight_common.adapters import qdrant_rows as points
+from hindsight_common.adapters.durable_file import sync_folder, write_durably
+from hindsight_common.errors import StopAndFix
+from hindsight_common.ids import Owner
+from hindsight_common.ports.memory_index import IndexRow
+
+
+def check_description(path: Path, dimension: int, model_id: str) -> None:
+    wanted = {"format": 1, "model_id": model_id, "dimension": dimension}
+    if not path.exists():
+        write_durably(path, json.dumps(wanted).encode())
+        return
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if found != wanted:
+        raise StopAndFix(
+            f"{path.parent} was written by {found.get('model_id')} ({found.get('dimension')} numbers, format "
+            f"{found.get('format')}) and was opened for {model_id} ({dimension} numbers, format 1): "
+            "rebuild it beside, or set embedding.model_name back"
+        )
+
+
+def read_position(path: Path) -> int:
+    if not path.exists():
+        return 0
+    return int(json.loads(path.read_text(encoding="utf-8"))["position"])
+
+
+def open_shard(path: Path, dimension: int) -> edge.EdgeShard:
+    """Loads the shard, or makes one that appears whole or not at all."""
+    shard = path / "shard"
+    if not shard.exists():
+        fresh = path / "shard.new"
+        if fresh.exists():
+            shutil.rmtree(fresh)
+        _create_shard(fresh, dimension)
+        fresh.rename(shard)
+        sync_folder(path)
+    return edge.EdgeShard.load(str(shard))
+
+
+def _create_shard(path: Path, dimension: int) -> None:
+    config = edge.EdgeConfig(
+        vectors={points.DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine)},
+        sparse_vectors={points.WORDS: edge.EdgeSparseVectorParams()},
+        # beyond any size: no graph is built, every search scans one user's rows
+        optimizers=edge.EdgeOptimizersConfig(indexing_threshold=10**9),
+        wal_enabled=False,
+    )
+    shard = edge.EdgeShard.create(str(path), config)
+    kinds: Mapping[points.IndexKind, edge.PayloadSchemaType | edge.KeywordIndexParams] = {
+        "tenant": edge.KeywordIndexParams(is_tenant=True),
+        "keyword": edge.PayloadSchemaType.Keyword,
+        "float": edge.PayloadSchemaType.Float,
+    }
+    # before the first point: an index over rows that are already there may miss some of them
+    for field, kind in points.PAYLOAD_INDEXES.items():
+        shard.update(edge.UpdateOperation.create_field_index(field, kinds[kind]))
+    shard.flush()
+    shard.close()
+
+
+def edge_point(row: IndexRow, dimension: int) -> edge.Point:
+    vectors: dict[str, edge.NamedVector] = {}
+    if row.vector is not None:
+        vectors[points.DENSE] = points.unit_vector(row.vector, dimension).tolist()
+    if row.words:
+        vectors[points.WORDS] = edge_sparse(points.checked_words(row.words))
+    return edge.Point(row.memory_id, vectors, points.payload(row))
+
+
+def edge_sparse(words: Mapping[int, float]) -> edge.SparseVector:
+    return edge.SparseVector(list(words), list(words.values()))
+
+
+def edge_row(owner: Owner, record: edge.Record) -> IndexRow:
+    vectors = record.vector if isinstance(record.vector, dict) else {}
+    dense, sparse = vectors.get(points.DENSE), vectors.get(points.WORDS)
+    words: dict[int, float] = {}
+    if isinstance(sparse, edge.SparseVector):
+        words = dict(zip(sparse.indices, sparse.values, strict=True))
+    vector = np.asarray(dense, dtype=np.float32) if isinstance(dense, list) else None
+    return points.row_of(owner, record.id, record.payload or {}, vector, words)
+
+
+def edge_filter(wanted: Sequence[conditions.Condition]) -> edge.Filter:
+    return edge.Filter(must=[_condition(each) for each in wanted])
+
+
+def _condition(asked: conditions.Condition) -> edge.ConditionType:
+    match asked:
+        case conditions.Equals(key, value):
+            return edge.FieldCondition(key, match=edge.MatchValue(value))
+        case conditions.OneOf(key, values):
+            return edge.FieldCondition(key, match=edge.MatchAny(list(values)))
+        case conditions.Within(key, gte, gt, lt, lte):
+            return edge.FieldCondition(key, range=edge.RangeFloat(gte=gte, gt=gt, lte=lte, lt=lt))
+        case conditions.Element(key, inner):
+            return edge.NestedCondition(key, edge_filter(inner))
+        case conditions.AnyOf(inner):
+            return edge.Filter(should=[_condition(each) for each in inner])
