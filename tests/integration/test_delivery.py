@@ -6,6 +6,7 @@ import signal
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -55,7 +56,7 @@ async def _until(condition: Callable[[], bool | Awaitable[bool]], timeout_s: flo
 
 async def _is_empty(bus: Bus) -> bool:
     info = await bus.js.consumer_info(SPEC.stream, SPEC.durable)
-    return info.num_pending == 0 and info.num_ack_pending == 0
+    return (info.num_pending, info.num_ack_pending) == (0, 0)
 
 
 async def test_a_message_is_handed_over_whole_and_acknowledged(bus: Bus) -> None:
@@ -168,7 +169,7 @@ async def test_poison_goes_to_the_dead_letters_at_once_and_delays_nobody(bus: Bu
 
 def test_delays_grow_stay_within_a_fifth_of_their_base_and_then_stand() -> None:
     for jitter in (0.0, 0.5, 0.999):
-        pace = Pace(jitter=lambda jitter=jitter: jitter)
+        pace = Pace(jitter=partial(float, jitter))
         waits = [pace.delay_s(attempt) for attempt in range(1, 8)]
         for wait, base in zip(waits, (1, 5, 30, 120, 120, 120, 120), strict=True):
             assert base * 0.8 <= wait <= base * 1.2
@@ -207,7 +208,7 @@ async def test_handlers_slower_than_the_ack_timer_run_once(bus: Bus) -> None:
 
     async def is_done() -> bool:
         info = await bus.js.consumer_info(spec.stream, spec.durable)
-        return info.num_pending == 0 and info.num_ack_pending == 0
+        return (info.num_pending, info.num_ack_pending) == (0, 0)
 
     await _until(is_done)
     await consumption.stop()
@@ -276,7 +277,7 @@ async def test_what_the_server_sends_again_while_it_is_in_hand_is_not_handled_tw
 
     async def is_done() -> bool:
         info = await bus.js.consumer_info(spec.stream, spec.durable)
-        return info.num_pending == 0 and info.num_ack_pending == 0
+        return (info.num_pending, info.num_ack_pending) == (0, 0)
 
     await _until(is_done)
     await consumption.stop()

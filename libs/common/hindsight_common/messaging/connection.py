@@ -53,7 +53,7 @@ class Bus:
         if self.nc.is_closed:
             return
         with suppress(nats.errors.Error, TimeoutError):
-            await asyncio.wait_for(self.nc.flush(), 2)
+            await self.nc.flush(timeout=2)
         await self.nc.close()
 
 

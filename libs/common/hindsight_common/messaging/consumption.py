@@ -19,8 +19,10 @@ from hindsight_common.messaging.delivery_telemetry import DeliveryTelemetry
 from hindsight_common.messaging.pulling import SILENCE_S, Puller
 from hindsight_common.messaging.reading import plain_headers
 from hindsight_common.messaging.settlement import Delivery, Settlement, Verdict
+from hindsight_common.observability.logs import places
 
 ACK_TIMEOUT_S: Final = 2.0
+DEFECT_PAUSE_S: Final = 1.0
 
 OnFatal = Callable[[StopAndFix], None]
 
@@ -115,8 +117,24 @@ class Consumption(ABC):
             self._busy.add(me)
             try:
                 await self._turn(first)
+            except Exception as defect:  # noqa: BLE001 - a fault of our own must not end the worker in silence
+                await self._survive(first, defect)
             finally:
                 self._busy.discard(me)
+
+    async def _survive(self, first: Msg, defect: Exception) -> None:
+        _log.error(
+            "delivery_defect",
+            stream=self.spec.stream,
+            consumer=self.spec.durable,
+            error_type=type(defect).__name__,
+            error_at=places(defect),
+        )
+        if self.ordered:
+            self._puller.interrupted = True
+            await asyncio.sleep(DEFECT_PAUSE_S)
+        else:
+            await self._give_back(first, DEFECT_PAUSE_S)
 
     async def _keep_in_hand(self) -> None:
         while True:

@@ -233,7 +233,8 @@ class _InOrder(Consumption):
         if not isinstance(error, RetryLater):
             delay_s = min(delay_s, LONGEST_ORDERED_SURPRISE_S)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._stopping.wait(), delay_s)
+            async with asyncio.timeout(delay_s):
+                await self._stopping.wait()
         if self._stopping.is_set():
             raise _Stopping
 

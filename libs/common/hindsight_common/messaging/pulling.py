@@ -124,7 +124,8 @@ class Puller:
         """With a round trip, so that what the server had sent before is in the queue and can be given back."""
         with suppress(nats.errors.Error, TimeoutError):
             if self._bus.is_connected:
-                await asyncio.wait_for(subscription.drain(), 2)  # type: ignore[no-untyped-call]
+                async with asyncio.timeout(2):
+                    await subscription.drain()  # type: ignore[no-untyped-call]
             else:
                 await subscription.unsubscribe()
 
@@ -146,7 +147,9 @@ class Puller:
         pause_s = 0.1
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), IDLE_HEARTBEAT_S)
+                # not wait_for: before 3.12 it can swallow a cancellation
+                async with asyncio.timeout(IDLE_HEARTBEAT_S):
+                    await self._wake.wait()
             self._wake.clear()
             if self._trouble is not None:
                 await self._recover(pause_s)

@@ -214,7 +214,8 @@ class NatsServer:
         with suppress(ProcessLookupError):
             child.terminate()
         try:
-            await asyncio.wait_for(child.wait(), STOP_TIMEOUT_S)
+            async with asyncio.timeout(STOP_TIMEOUT_S):
+                await child.wait()
         except TimeoutError:
             with suppress(ProcessLookupError):
                 child.kill()
@@ -237,7 +238,8 @@ async def _greeting(port: int) -> dict[str, object] | None:
     except OSError:
         return None
     try:
-        line = await asyncio.wait_for(reader.readline(), 2)
+        async with asyncio.timeout(2):
+            line = await reader.readline()
         return dict(json.loads(line.removeprefix(b"INFO ")))
     except (TimeoutError, ValueError, OSError):
         return {}
