@@ -9,11 +9,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
-from pydantic_core import PydanticCustomError
 
 from hindsight_common.errors import GiveUp, RequestError
 from hindsight_common.events.content import MAX_MESSAGE_BYTES, count_dropped, text_of
-from hindsight_common.events.fields import AwareTime, Body, Id, Name, Zone, check_id, refusal
+from hindsight_common.events.fields import AwareTime, Body, Id, Name, Zone, fault_of_id, refusal
 from hindsight_common.events.strict_json import build, read_object
 
 MAX_AHEAD: Final = timedelta(hours=24)
@@ -204,10 +203,7 @@ def canonical_digest_text(turn: ConversationTurn) -> str:
 
 
 def _valid_id(value: object) -> str | None:
-    try:
-        return check_id(value) if isinstance(value, str) else None
-    except PydanticCustomError:
-        return None
+    return value if isinstance(value, str) and fault_of_id(value) is None else None
 
 
 def _with_ids(messages: tuple[ConversationMessage, ...]) -> tuple[ConversationMessage, ...]:

@@ -59,6 +59,17 @@ def check_id(value: str) -> str:
     return value
 
 
+def fault_of_id(value: object) -> str | None:
+    """What is wrong with it as an id, reading on from its name; None if nothing is."""
+    if not isinstance(value, str):
+        return "must be a string"
+    try:
+        check_id(value)
+    except PydanticCustomError as error:
+        return error.message()
+    return None
+
+
 def read_time(value: object) -> datetime:
     """An aware datetime from ISO 8601 text such as `2026-11-29T21:04:05.250+0800`; it keeps its offset."""
     if isinstance(value, datetime) and value.tzinfo is not None:

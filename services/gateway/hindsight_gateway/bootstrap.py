@@ -1,0 +1,57 @@
+"""The gateway worker, put together: HTTP in front of the bus."""
+
+from __future__ import annotations
+
+import time
+
+from nats.aio.client import Client
+
+from hindsight_common.messaging.connection import Bus
+from hindsight_common.messaging.discovery import running_services
+from hindsight_common.messaging.requester import request
+from hindsight_gateway.application.forwarding import Forward
+from hindsight_gateway.application.health import WatchHealth
+from hindsight_gateway.consumers import application
+from hindsight_gateway.listening import HttpListener
+
+
+class _BusRequests:
+    def __init__(self, nc: Client) -> None:
+        self._nc = nc
+
+    async def ask(self, subject: str, data: bytes, *, timeout_s: float) -> bytes:
+        return await request(self._nc, subject, data, timeout_s=timeout_s)
+
+
+class _BusWorkers:
+    def __init__(self, nc: Client) -> None:
+        self._nc = nc
+
+    async def running(self) -> frozenset[str]:
+        return frozenset(service.name for service in await running_services(self._nc))
+
+
+class GatewayWorker:
+    """`url` is where it listens, with the port it got once started."""
+
+    name = "gateway"
+
+    def __init__(self, bus: Bus, host: str, port: int, timeout_s: float) -> None:
+        forward = Forward(_BusRequests(bus.nc), timeout_s)
+        app = application(forward, WatchHealth(_BusWorkers(bus.nc), time.monotonic))
+        self._listener = HttpListener(app, host, port)
+
+    @property
+    def url(self) -> str:
+        return self._listener.url
+
+    async def start(self) -> None:
+        await self._listener.start()
+
+    async def stop(self) -> None:
+        await self._listener.stop()
+
+
+def build(bus: Bus, host: str = "127.0.0.1", port: int = 8787, *, timeout_s: float = 10.0) -> GatewayWorker:
+    """It needs the bus only: no key, no store. Port 0 takes a free one; `timeout_s` is for a worker's answer."""
+    return GatewayWorker(bus, host, port, timeout_s)

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import httpx
+import pytest
+from nats.aio.msg import Msg
+
+from hindsight_common.adapters.embedded.nats_server import NatsServer
+from hindsight_common.errors import StopAndFix
+from hindsight_common.messaging.connection import Bus
+from hindsight_gateway.bootstrap import GatewayWorker, build
+
+Answers = Callable[[str, Any], Awaitable[list[tuple[str, dict[str, Any], dict[str, str]]]]]
+
+
+@pytest.fixture
+async def gateway(bus: Bus) -> AsyncIterator[GatewayWorker]:
+    worker = build(bus, port=0)
+    await worker.start()
+    yield worker
+    await worker.stop()
+
+
+@pytest.fixture
+async def http(gateway: GatewayWorker) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as client:
+        yield client
+
+
+@pytest.fixture
+def answering(bus: Bus) -> Answers:
+    """Somebody who answers on a subject; returns the list of what arrives: subject, body, headers."""
+
+    async def answer(subject: str, said: Any) -> list[tuple[str, dict[str, Any], dict[str, str]]]:
+        heard: list[tuple[str, dict[str, Any], dict[str, str]]] = []
+
+        async def on_request(request: Msg) -> None:
+            heard.append((request.subject, json.loads(request.data), dict(request.headers or {})))
+            if isinstance(said, tuple):
+                body, headers = said
+                await bus.nc.publish(request.reply, json.dumps(body).encode(), headers=headers)
+            elif said is not None:
+                await request.respond(json.dumps(said).encode())
+
+        await bus.nc.subscribe(subject, cb=on_request)
+        await bus.nc.flush()
+        return heard
+
+    return answer
+
+
+TURN = {"user_id": "u-1", "session_id": "s-1", "messages": [{"role": "user", "content": "我对花生过敏"}]}
+
+
+async def test_a_turn_is_handed_on_as_it_came(http: httpx.AsyncClient, answering: Answers) -> None:
+    heard = await answering("memory.write", {"turn_id": "t-1", "accepted": True, "duplicate": False})
+    answer = await http.post("/v1/write", json=TURN | {"turn_id": "t-1"}, headers={"Idempotency-Key": "k"})
+    assert answer.status_code == 200
+    assert answer.json() == {"turn_id": "t-1", "accepted": True, "duplicate": False}
+    subject, body, headers = heard[0]
+    assert (subject, body) == ("memory.write", TURN | {"turn_id": "t-1"})
+    assert headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("key", ["k-7", '"k-7"'])
+async def test_an_idempotency_key_stands_for_a_missing_turn_id(
+    http: httpx.AsyncClient, answering: Answers, key: str
+) -> None:
+    heard = await answering("memory.write", {})
+    await http.post("/v1/write", json=TURN, headers={"Idempotency-Key": key})
+    assert heard[0][1]["turn_id"] == "k-7"
+
+
+async def test_without_any_key_each_turn_gets_an_id_of_its_own(
+    http: httpx.AsyncClient, answering: Answers
+) -> None:
+    heard = await answering("memory.write", {})
+    for _ in range(2):
+        await http.post("/v1/write", json=TURN)
+    assert len({body["turn_id"] for _, body, _ in heard}) == 2
+
+
+async def test_a_tenant_is_asked_on_its_own_subject(http: httpx.AsyncClient, answering: Answers) -> None:
+    heard = await answering("memory.recall.acme", {"memories": []})
+    query = {"user_id": "u-1", "query": "茶"}
+    answer = await http.post("/v1/recall", json=query, headers={"X-Tenant": "acme"})
+    assert answer.json() == {"memories": []}
+    assert heard[0][1] == query
+
+
+@pytest.mark.parametrize("tenant", ["", "ACME", "a.b", "*", ">", "a" * 33, "a b"])
+async def test_a_name_that_is_no_tenant_s_reaches_nobody(
+    http: httpx.AsyncClient, answering: Answers, tenant: str
+) -> None:
+    heard = await answering("memory.>", {})
+    answer = await http.post("/v1/recall", json={}, headers={"X-Tenant": tenant})
+    assert (answer.status_code, answer.json()["field"], heard) == (400, "X-Tenant", [])
+
+
+async def test_what_a_worker_refuses_becomes_a_problem_with_code_and_field(
+    http: httpx.AsyncClient, answering: Answers
+) -> None:
+    error = {"error": {"code": "invalid_request", "message": "userID is unknown", "field": "userID"}}
+    headers = {"Nats-Service-Error": "userID is unknown", "Nats-Service-Error-Code": "400"}
+    await answering("memory.forget", (error, headers))
+    answer = await http.post("/v1/forget", json={"userID": "u-1"})
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json() == {
+        "type": "about:blank",
+        "title": "Bad Request",
+        "status": 400,
+        "detail": "userID is unknown",
+        "code": "invalid_request",
+        "field": "userID",
+    }
+
+
+async def test_with_no_worker_there_the_answer_is_503(http: httpx.AsyncClient) -> None:
+    answer = await http.post("/v1/recall", json={"user_id": "u-1", "query": "茶"})
+    assert (answer.status_code, answer.json()["code"]) == (503, "no_responders")
+    assert answer.headers["retry-after"] == "1"
+
+
+async def test_a_worker_that_stays_silent_is_504(bus: Bus, answering: Answers) -> None:
+    await answering("memory.recall", None)
+    worker = build(bus, port=0, timeout_s=0.05)
+    await worker.start()
+    try:
+        async with httpx.AsyncClient(base_url=worker.url, trust_env=False) as http:
+            answer = await http.post("/v1/recall", json={})
+    finally:
+        await worker.stop()
+    assert (answer.status_code, answer.json()["code"]) == (504, "timeout")
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "code"),
+    [
+        (b"{", {}, 400, "not_json"),
+        (b"[]", {}, 400, "invalid_turn"),
+        (b'{"a":1,"a":2}', {}, 400, "invalid_turn"),
+        (json.dumps(TURN).encode(), {"Idempotency-Key": '" "'}, 400, "invalid_idempotency_key"),
+        (json.dumps(TURN).encode(), {"Idempotency-Key": "x" * 257}, 400, "invalid_idempotency_key"),
+        (json.dumps(TURN).encode(), {"Content-Type": "text/plain"}, 415, "unsupported_media_type"),
+        (b" " * (1024 * 1024 + 1), {}, 413, "too_large"),
+    ],
+)
+async def test_a_body_that_cannot_be_a_turn_is_refused(
+    http: httpx.AsyncClient, body: bytes, headers: dict[str, str], status: int, code: str
+) -> None:
+    sent = {"Content-Type": "application/json"} | headers
+    answer = await http.post("/v1/write", content=body, headers=sent)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+async def test_other_paths_and_methods_are_problems_too(http: httpx.AsyncClient) -> None:
+    nowhere, wrong = await http.get("/v2/recall"), await http.get("/v1/recall")
+    assert (nowhere.status_code, nowhere.json()["code"]) == (404, "not_found")
+    assert (wrong.status_code, wrong.json()["code"]) == (405, "method_not_allowed")
+
+
+async def test_health_says_what_is_missing_and_ok_when_nothing_is(bus: Bus) -> None:
+    async def pong(request: Msg) -> None:
+        for name in names[: 2 + 2 * len(answers)]:
+            said = {"name": name, "id": name, "version": "0.1.0"}
+            await bus.nc.publish(request.reply, json.dumps(said).encode())
+
+    names = ("extractor", "recall", "consolidator", "pruner")
+    answers: list[httpx.Response] = []
+    await bus.nc.subscribe("$SRV.PING", cb=pong)
+    for _ in range(2):
+        worker = build(bus, port=0)
+        await worker.start()
+        async with httpx.AsyncClient(base_url=worker.url, trust_env=False) as http:
+            answers.append(await http.get("/health"))
+        await worker.stop()
+    assert answers[0].json() == {"status": "degraded", "missing": ["consolidator", "pruner"]}
+    assert (answers[1].status_code, answers[1].json()) == (200, {"status": "ok"})
+
+
+async def test_health_is_503_while_the_bus_is_away(
+    bus: Bus, http: httpx.AsyncClient, nats_server: NatsServer
+) -> None:
+    await nats_server.stop()
+    while bus.is_connected:
+        await bus.nc.flush(1)
+    answer = await http.get("/health")
+    assert (answer.status_code, answer.json()) == (503, {"status": "degraded", "missing": ["bus"]})
+
+
+async def test_a_port_in_use_is_named_with_the_option_to_change(bus: Bus) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        worker = build(bus, port=taken.getsockname()[1])
+        with pytest.raises(StopAndFix, match=r"in use.*--http-port"):
+            await worker.start()
+
+
+async def test_a_trace_goes_on_through_the_gateway(http: httpx.AsyncClient, answering: Answers) -> None:
+    heard = await answering("memory.recall", {})
+    trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
+    headers = {"traceparent": f"00-{trace_id}-00f067aa0ba902b7-01"}
+    await http.post("/v1/recall", json={}, headers=headers)
+    assert trace_id in heard[0][2]["traceparent"]
+
+
+async def test_a_stopped_gateway_answers_no_more(bus: Bus) -> None:
+    worker = build(bus, port=0)
+    await worker.start()
+    await worker.stop()
+    async with httpx.AsyncClient(base_url=worker.url, trust_env=False) as http:
+        with pytest.raises(httpx.ConnectError):
+            await http.get("/health")
