@@ -9,6 +9,7 @@ from hindsight_common.domain.predicates import (
     canonical,
     declared,
     object_key,
+    object_kind,
     predicate,
     subject_key,
 )
@@ -126,9 +127,16 @@ def test_different_objects_keep_different_keys(name: str, one: str, other: str) 
 
 def test_the_user_has_one_key_under_every_name() -> None:
     assert {subject_key(s) for s in ("user", "The user", "用户", "我", "用戶")} == {"user"}
+    assert subject_key("the user's sister") == subject_key("用户的妹妹") == "user's sister"
     assert subject_key("José") == subject_key("JOSE") != "user"
 
 
 @given(st.sampled_from(sorted(declared())), st.text(min_size=1))
 def test_only_blank_objects_have_empty_keys(name: str, text: str) -> None:
     assert bool(object_key(name, f"x{text}"))
+
+
+def test_the_table_tells_what_kind_of_object_it_knows() -> None:
+    assert object_kind("臺北") == object_kind("new york") == "city"
+    assert object_kind("Peanuts") == "food"
+    assert object_kind("Xyzzy") is None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -37,6 +38,7 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 _THE_USER = frozenset({"user", "theuser", "用户", "me", "i", "myself", "我", "本人"})
 
+_OF_THE_USER = re.compile(r"^(?:(?:the )?user's |用户的)(.+)$")
 _ARTICLE = re.compile(r"^(?:a|an|the|some|any|my|our|all|都|一个|一只|一条|一些)\s*(?:\s|(?<=[^a-z]))(?=\S)")
 # "likes to eat peanuts" and "likes peanuts" say the same; so do 喜欢打篮球 and 喜欢篮球
 _DOING = re.compile(
@@ -107,7 +109,10 @@ def _names_by_key() -> dict[str, str]:
 
 
 def subject_key(subject: str) -> str:
-    """`user` for the user under any of its names, else the name's key."""
+    """`user` for the user under any of its names, `user's sister` for an unnamed relation, else the name's key."""
+    relation = _OF_THE_USER.match(fold_text(subject))
+    if relation:
+        return f"user's {canonical(relation[1])}"
     key = normal_key(subject)
     return "user" if key in _THE_USER else key
 
@@ -148,16 +153,40 @@ def _singular(folded: str) -> str:
     return stem[:-1] if stem.endswith(("che", "she", "xe", "sse", "zze", "oe")) else stem
 
 
+def object_kind(text: str) -> str | None:
+    """The section of the table of objects that knows it ("city", "country", "food" …), in any writing."""
+    folded = fold_text(text)
+    kinds = _alias_kinds()
+    return kinds.get(normal_key(folded)) or kinds.get(normal_key(_singular(folded)))
+
+
 @cache
 def _alias_keys() -> dict[str, str]:
-    source = resources.files("hindsight_common").joinpath("data/object_aliases.toml")
-    table = tomllib.loads(source.read_text(encoding="utf-8"))
     keys: dict[str, str] = {}
-    for groups in table.values():
-        for names in groups["same"]:
-            chosen = normal_key(names[0])
-            for spelling in names:
-                folded = fold_text(spelling)
-                keys.setdefault(normal_key(folded), chosen)
-                keys.setdefault(normal_key(_singular(folded)), chosen)
+    for _, names in _alias_groups():
+        for spelling in _spellings(names):
+            keys.setdefault(spelling, normal_key(names[0]))
     return keys
+
+
+@cache
+def _alias_kinds() -> dict[str, str]:
+    kinds: dict[str, str] = {}
+    for kind, names in _alias_groups():
+        for spelling in _spellings(names):
+            kinds.setdefault(spelling, kind)
+    return kinds
+
+
+def _spellings(names: list[str]) -> Iterator[str]:
+    for name in names:
+        folded = fold_text(name)
+        yield normal_key(folded)
+        yield normal_key(_singular(folded))
+
+
+def _alias_groups() -> Iterator[tuple[str, list[str]]]:
+    source = resources.files("hindsight_common").joinpath("data/object_aliases.toml")
+    for kind, section in tomllib.loads(source.read_text(encoding="utf-8")).items():
+        for names in section["same"]:
+            yield kind, names
