@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,6 @@ from hindsight_common.events.conversation import (
     parse_turn,
     parse_write,
 )
-from hindsight_extractor.application.accepted_turn import to_turn
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 GONE = object()
@@ -129,10 +129,9 @@ def test_a_time_that_means_nothing_certain_is_refused_with_the_reason(value: obj
 
 
 @pytest.mark.parametrize("absent", [GONE, None])
-def test_without_a_time_acceptance_stands_and_is_marked(absent: object) -> None:
-    turn = to_turn(parsed(occurred_at=absent), "default", NOW)
-    assert turn.occurred_at == NOW
-    assert turn.occurred_inferred
+def test_without_a_time_none_is_made_up(absent: object) -> None:
+    turn = parsed(occurred_at=absent)
+    assert (turn.occurred_at, turn.time_zone) == (None, "UTC")
 
 
 @pytest.mark.parametrize(
@@ -145,26 +144,25 @@ def test_without_a_time_acceptance_stands_and_is_marked(absent: object) -> None:
     ],
 )
 def test_a_missing_zone_comes_from_the_offset(text: str, zone: str) -> None:
-    published = parsed(occurred_at=text)
-    assert published.time_zone == zone
-    accepted = to_turn(published, "default", NOW)
-    assert accepted.occurred_at.isoformat() == datetime.fromisoformat(text).isoformat()
+    turn = parsed(occurred_at=text)
+    assert turn.time_zone == zone
+    assert turn.occurred_at is not None
+    assert turn.occurred_at.astimezone(ZoneInfo(zone)).isoformat() == datetime.fromisoformat(text).isoformat()
 
 
 @given(st.integers(-12 * 60, 14 * 60))
 def test_any_offset_gives_a_zone_at_most_half_an_hour_off(minutes: int) -> None:
     sign, rest = ("-" if minutes < 0 else "+"), abs(minutes)
     text = f"2026-11-29T12:00:00{sign}{rest // 60:02}:{rest % 60:02}"
-    accepted = to_turn(parsed(occurred_at=text), "default", NOW)
-    offset = accepted.occurred_at.utcoffset()
+    turn = parsed(occurred_at=text)
+    assert turn.occurred_at is not None
+    offset = turn.occurred_at.astimezone(ZoneInfo(turn.time_zone)).utcoffset()
     assert offset is not None
     assert abs(offset - timedelta(minutes=minutes)) <= timedelta(minutes=30)
 
 
 def test_the_speaker_s_zone_decides_over_the_offset_of_the_text() -> None:
-    accepted = to_turn(parsed(time_zone="Europe/Berlin"), "acme", NOW)
-    assert accepted.occurred_at.isoformat() == "2026-11-29T14:04:05+01:00"
-    assert accepted.tenant == "acme"
+    assert parsed(time_zone="Europe/Berlin").time_zone == "Europe/Berlin"
 
 
 @pytest.mark.parametrize(
