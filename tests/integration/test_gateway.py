@@ -84,6 +84,16 @@ async def test_without_any_key_each_turn_gets_an_id_of_its_own(
     assert len({body["turn_id"] for _, body, _ in heard}) == 2
 
 
+async def test_half_a_surrogate_pair_is_handed_on_for_intake_to_clean(
+    http: httpx.AsyncClient, answering: Answers
+) -> None:
+    heard = await answering("memory.write", {})
+    content = b'{"turn_id":"t-1","messages":[{"role":"user","content":"Bo \\ud83d \\u0000"}]}'
+    answer = await http.post("/v1/write", content=content, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 200
+    assert heard[0][1]["messages"][0]["content"] == "Bo \ud83d \0"
+
+
 async def test_a_tenant_is_asked_on_its_own_subject(http: httpx.AsyncClient, answering: Answers) -> None:
     heard = await answering("memory.recall.acme", {"memories": []})
     query = {"user_id": "u-1", "query": "茶"}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from nats.aio.client import Client
 
 from hindsight_common.messaging.connection import Bus
-from hindsight_common.messaging.discovery import running_services
 from hindsight_common.messaging.requester import request
+from hindsight_common.messaging.roll_call import running_services
 from hindsight_gateway.application.forwarding import Forward
 from hindsight_gateway.application.health import WatchHealth
 from hindsight_gateway.consumers import application
@@ -19,8 +21,8 @@ class _BusRequests:
     def __init__(self, nc: Client) -> None:
         self._nc = nc
 
-    async def ask(self, subject: str, data: bytes, *, timeout_s: float) -> bytes:
-        return await request(self._nc, subject, data, timeout_s=timeout_s)
+    async def ask(self, subject: str, body: Mapping[str, Any], *, timeout_s: float) -> dict[str, Any]:
+        return await request(self._nc, subject, body, timeout_s=timeout_s)
 
 
 class _BusWorkers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from fastapi import FastAPI, Header, Request, Response
@@ -62,13 +62,13 @@ def application(forward: Forward, health: WatchHealth) -> FastAPI:
     return app
 
 
-async def _answer(request: Request, ask: Callable[[bytes], Awaitable[bytes]]) -> Response:
+async def _answer(request: Request, ask: Callable[[bytes], Awaitable[dict[str, Any]]]) -> Response:
     with _tracer.start_as_current_span(
         f"{request.method} {request.url.path}",
         context=extract(dict(request.headers)),
         kind=SpanKind.SERVER,
     ):
-        return Response(await ask(await _body(request)), media_type="application/json")
+        return JSONResponse(await ask(await _body(request)))
 
 
 async def _body(request: Request) -> bytes:

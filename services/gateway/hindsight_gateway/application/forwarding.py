@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from hindsight_common.errors import RequestError
 from hindsight_common.events import subjects
@@ -14,8 +14,8 @@ from hindsight_common.events.strict_json import read_object
 
 
 class Requests(Protocol):
-    async def ask(self, subject: str, data: bytes, *, timeout_s: float) -> bytes:
-        """The answer's body. Raises `RequestError`: refused, 503 when nobody is there, 504 out of time."""
+    async def ask(self, subject: str, body: Mapping[str, Any], *, timeout_s: float) -> dict[str, Any]:
+        """The answer. Raises `RequestError`: refused, 503 when nobody is there, 504 out of time."""
         ...
 
 
@@ -27,21 +27,24 @@ class Forward:
     timeout_s: float = 10.0
     forget_timeout_s: float = 60.0
 
-    async def write(self, tenant: str | None, body: bytes, idempotency_key: str | None) -> bytes:
+    async def write(self, tenant: str | None, data: bytes, idempotency_key: str | None) -> dict[str, Any]:
         """A turn. Without a `turn_id` the idempotency key is it, and without one a new id is made."""
-        turn = read_object(body, code="invalid_turn")
+        turn = read_object(data, code="invalid_turn")
         if "turn_id" not in turn:
             turn["turn_id"] = _turn_id(idempotency_key)
-            body = json.dumps(turn).encode()
-        return await self._ask(subjects.MEMORY_WRITE, tenant, body, self.timeout_s)
+        return await self._ask(subjects.MEMORY_WRITE, tenant, turn, self.timeout_s)
 
-    async def recall(self, tenant: str | None, body: bytes) -> bytes:
-        return await self._ask(subjects.MEMORY_RECALL, tenant, body, self.timeout_s)
+    async def recall(self, tenant: str | None, data: bytes) -> dict[str, Any]:
+        query = read_object(data, code="invalid_request")
+        return await self._ask(subjects.MEMORY_RECALL, tenant, query, self.timeout_s)
 
-    async def forget(self, tenant: str | None, body: bytes) -> bytes:
-        return await self._ask(subjects.MEMORY_FORGET, tenant, body, self.forget_timeout_s)
+    async def forget(self, tenant: str | None, data: bytes) -> dict[str, Any]:
+        filters = read_object(data, code="invalid_request")
+        return await self._ask(subjects.MEMORY_FORGET, tenant, filters, self.forget_timeout_s)
 
-    async def _ask(self, base: str, tenant: str | None, body: bytes, timeout_s: float) -> bytes:
+    async def _ask(
+        self, base: str, tenant: str | None, body: Mapping[str, Any], timeout_s: float
+    ) -> dict[str, Any]:
         name = subjects.DEFAULT_TENANT if tenant is None else tenant
         if not subjects.TENANT_PATTERN.fullmatch(name):
             message = "a tenant is named by 1 to 32 of a-z, 0-9 and -"
