@@ -14,7 +14,8 @@ from hindsight_common.errors import StopAndFix
 
 
 class E5WheelEncoder:
-    """The engine averages the windows of a long text itself, so each text is one window.
+    """The engine averages the windows of a long text itself, so each text is one window. Of a text of more than 4,000
+    characters the first and the last 2,000 are read: the engine cannot be interrupted.
 
     It ends at a NUL and reads UTF-8: NULs are dropped and lone surrogates replaced. Call `use_one_thread` in every
     thread that encodes.
@@ -47,5 +48,10 @@ class E5WheelEncoder:
         return np.asarray(self._model.encode(text, is_query=kind == "query"), np.float32)
 
 
+_LONGEST = 4000
+
+
 def _readable(text: str) -> str:
+    if len(text) > _LONGEST:
+        text = text[: _LONGEST // 2] + " " + text[-_LONGEST // 2 :]
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import partial
-from typing import Generic
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +21,28 @@ from hindsight_common.adapters.text_encoder import Kind, TextEncoder, Window
 from hindsight_common.ports.embedding import Language
 
 _QUERIES_REMEMBERED = 512
+# A window of 512 tokens takes a third of a second: of longer texts this many are read, spread from end to end.
+_MOST_WINDOWS: dict[Kind, int] = {"query": 4, "passage": 12}
+
+Weighted = TypeVar("Weighted")
+
+_log = logging.getLogger(__name__)
 
 
 class SideBySideEmbedder(Generic[Window]):
-    """An `Embedder`. A text gives the same vector alone and in any company; queries overtake passages.
+    """An `Embedder`.
+
+    A text gives the same vector alone and in any company; queries overtake passages.
+
+    Side by side was chosen over batches (`benchmarks/embedding.py`, two shared cores, multilingual-e5-small): 3.4 to
+    4.7 times the wheel's engine one by one; batches of texts of one length, their best case, 3.6 to 6.9 times, but a
+    query would wait for a whole batch, and padding would make vectors depend on their company.
 
     `threads` None takes what the machine allows (`usable_threads`); on a busy machine 1 leaves the rest to others.
     Vectors are moved to the centre that ships with the model's calibration, if one does: multilingual-e5 gives all
     texts one large common part, without which it tells related from unrelated far better (benchmarks/calibration).
-    Windows of a long text run as jobs of their own, so that none holds up a query for longer than one window takes.
+    Windows of a long text run as jobs of their own, so that none holds up a query for longer than one window takes;
+    of a text of more than 12 windows (a query: 4) that many are read.
     """
 
     def __init__(
@@ -87,7 +101,7 @@ class SideBySideEmbedder(Generic[Window]):
     async def _embed(self, texts: Sequence[str], kind: Kind) -> list[NDArray[np.float32]]:
         urgent = kind == "query"
         cut = [partial(self._encoder.windows, text, kind) for text in texts]
-        windows = await self._lanes.run(cut, urgent=urgent)
+        windows = [_spread(parts, _MOST_WINDOWS[kind]) for parts in await self._lanes.run(cut, urgent=urgent)]
         jobs = [partial(self._encoder.encode, window) for parts in windows for window, _ in parts]
         vectors = iter(await self._lanes.run(jobs, urgent=urgent))
         return [self._merged([(next(vectors), weight) for _, weight in parts]) for parts in windows]
@@ -122,6 +136,14 @@ class _RecentVectors:
         self._vectors[self._name(text)] = vector
         while len(self._vectors) > self._size:
             self._vectors.popitem(last=False)
+
+
+def _spread(windows: Sequence[Weighted], most: int) -> Sequence[Weighted]:
+    """At most `most` windows: the first, the last, and evenly between."""
+    if len(windows) <= most:
+        return windows
+    _log.info("a text of %d windows is embedded by %d of them", len(windows), most)
+    return [windows[round(at * (len(windows) - 1) / (most - 1))] for at in range(most)]
 
 
 def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -36,8 +36,8 @@ class E5OnnxEncoder:
         path = weights_path()
         weights = read_weights(path)
         name = f"e5-small-q4-{weights_digest(path)[:16]}-b{BUILDER_VERSION}.onnx"
-        graph = cached_file(cache_dir or default_cache_dir(), name, lambda: build_graph(weights))
-        self._session = open_session(graph)
+        self.graph = cached_file(cache_dir or default_cache_dir(), name, lambda: build_graph(weights))
+        self._session = open_session(self.graph)
         self.dimension = weights.hidden
         self._tokenizer = UnigramTokenizer(weights.vocabulary)
         self._begin, self._end = weights.vocabulary.begin, weights.vocabulary.end
@@ -56,6 +56,9 @@ class E5OnnxEncoder:
         return [([self._begin, *cut, self._end], float(len(cut))) for cut in cuts]
 
     def encode(self, window: list[int]) -> NDArray[np.float32]:
-        embedded = unpack_rows(self._words[window]) + self._places[: len(window)]
-        mean = run_session(self._session, "mean", {"embedded": embedded[None]})
+        mean = run_session(self._session, "mean", {"embedded": self.embedded(window)[None]})
         return np.asarray(mean[0])
+
+    def embedded(self, window: list[int]) -> NDArray[np.float32]:
+        """What the graph takes: the sum of word, place and type, shape (tokens, dimension)."""
+        return np.asarray(unpack_rows(self._words[window]) + self._places[: len(window)], np.float32)

@@ -106,9 +106,8 @@ class _Cursor:
 
 def read_weights(path: Path) -> E5Weights:
     """Maps the file; only the vocabulary is copied. Raises `StopAndFix` when it is not the expected format."""
-    data = np.memmap(path, dtype=np.uint8, mode="r")
     try:
-        return _parse(data)
+        return _parse(np.memmap(path, dtype=np.uint8, mode="r"))
     except (ValueError, struct.error, UnicodeDecodeError) as fault:
         raise StopAndFix(
             f"{path} is not a readable weight file: {fault}; install the package again"
