@@ -1,0 +1,86 @@
+"""A sentence in clauses, each with the stance that its place in the sentence gives it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from hindsight_extractor.domain.rules.prose import Sentence
+from hindsight_extractor.domain.rules.stance import asks, is_tag, is_tentative, supposes
+from hindsight_extractor.domain.rules.word_lists import Language
+
+_OPENS = (
+    r"(?:i|i'm|i've|i'd|i'll|we|we're|we've|he|he's|she|she's|they|they're|it|it's|you|you're|my|our|his|her|their|that|that's"
+    r"|this|there|can|could|do|does|did|would|should|will|what|what's|where|who|why|how|any|is|are|please|let|remember|call)"
+)
+_JOINS = (
+    r"(?:and|but|so|because|since|which|who|where|although|though|while|or|then|plus|also|if|unless"
+    r"|especially|even)"
+)
+_VERBS = (
+    r"(?:works?|lives?|likes?|loves?|hates?|enjoys?|haves?|has|studies|study|speaks?|plays?|teach(?:es)?|owns?|drives?|drinks?"
+    r"|eats?|uses?|prefers?|moved|worked|am|is|don't|doesn't|can't|never|always|adopted|bought|started|joined|graduated"
+    r"|just|recently)"
+)
+_BREAKS: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        rf"\s*[;–—]\s*|:\s+|\s+-+\s+|[!.]\s+|,\s+(?={_JOINS}\b)|,\s+(?={_OPENS}\b)"
+        rf"|\s+(?=(?:but|because|although|though|if|unless|whether)\b)"
+        rf"|\s+(?=(?:and|so|or|since)\s+(?:{_OPENS}|{_VERBS})\b)",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(r"\s*[,;:!。]\s*|(?<=.)(?=但是|不过|所以|因为|而且|可是|然后|并且|虽然|尽管|如果|要是)"),
+}
+# These make everything after them in the sentence suppositional; "would" and its like only their own clause.
+_CARRIES_ON = re.compile(
+    r"\b(?:if|unless|suppos\w+|imagin\w+|pretend\w*|whether|i wish|what if|in case|assuming|dream\w+|hypothetically)\b"
+    r"|如果|要是|假如|假设|假使|倘若|万一|想象|除非|梦见|梦到|做梦|若是|但愿",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`begin`–`end` within the sentence. Only a clause that `holds` can give facts."""
+
+    begin: int
+    end: int
+    holds: bool
+    is_asking: bool
+    is_tentative: bool
+
+
+def clauses_of(sentence: Sentence) -> list[Clause]:
+    """The clauses of a sentence in order."""
+    read, language = sentence.read, sentence.language
+    spans = _spans(read, language)
+    asking = _which_ask([read[b:e] for b, e in spans], read, language)
+    clauses = []
+    supposed = False
+    for (begin, end), is_asking in zip(spans, asking, strict=True):
+        piece = read[begin:end]
+        supposed = supposed or bool(_CARRIES_ON.search(piece))
+        holds = not (is_asking or supposed or supposes(piece, language))
+        clauses.append(Clause(begin, end, holds, is_asking, is_tentative(piece, language)))
+    return clauses
+
+
+def _spans(read: str, language: Language) -> list[tuple[int, int]]:
+    spans = []
+    begin = 0
+    for found in _BREAKS[language].finditer(read):
+        if found.start() > begin:
+            spans.append((begin, found.start()))
+            begin = found.end()
+    spans.append((begin, len(read)))
+    return [(b, e) for b, e in spans if read[b:e].strip()]
+
+
+def _which_ask(pieces: list[str], read: str, language: Language) -> list[bool]:
+    """A question mark at the end makes the last clause a question; a tag ("right?") the one before it too."""
+    asking = [asks(piece, language) for piece in pieces]
+    if pieces and read.rstrip().endswith("?"):
+        asking[-1] = True
+        if len(pieces) > 1 and is_tag(pieces[-1]):
+            asking[-2] = True
+    return asking

@@ -1,0 +1,95 @@
+"""Addresses and numbers under which somebody is reached; they show by their form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from hindsight_common.domain.predicates import predicate as declared
+from hindsight_extractor.domain.rules import wording
+from hindsight_extractor.domain.rules.fact import Fact
+from hindsight_extractor.domain.rules.prose import Sentence
+from hindsight_extractor.domain.rules.subjects import NAME_EN, Subject, looks_like_name
+from hindsight_extractor.domain.rules.word_lists import Language, alternatives, words_of
+
+_EMAIL = re.compile(
+    r"(?<![\w.+-])[A-Za-z0-9_.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}(?![A-Za-z0-9@])"
+)
+_PHONE = re.compile(r"(?<![A-Za-z0-9.+-])\+?\(?\d[\d ().-]{5,18}\d(?![A-Za-z0-9-])")
+_PHONE_WORD = re.compile(
+    r"\b(?:phone|mobile|cell|telephone|tel|call|text|reach|whatsapp|my\s+number)\b|电话|手机|联系方式|号码是|打给我|联系我",
+    re.IGNORECASE,
+)
+_OTHER_NUMBER = re.compile(
+    r"\b(?:order|tracking|invoice|ticket|serial|account|card|model)\b|订单|单号|编号|卡号|账号|型号",
+    re.IGNORECASE,
+)
+_SAYS: dict[str, dict[Language, str]] = {
+    "email": {"en": "has the email address {o}", "zh": "的邮箱是{o}"},
+    "phone": {"en": "has the phone number {o}", "zh": "的电话是{o}"},
+}
+
+
+def contacts_in(speaker: str, sentence: Sentence, begin: int, end: int) -> Iterator[Fact]:
+    """Email addresses and phone numbers in a clause, for those that it says whose they are."""
+    read = sentence.read[begin:end]
+    email = _EMAIL.search(read)
+    if email:
+        yield from _contact(speaker, sentence, begin, email, "email")
+        return
+    phone = _PHONE.search(read)
+    if phone and _PHONE_WORD.search(sentence.read) and not _OTHER_NUMBER.search(read[: phone.start()]):
+        yield from _contact(speaker, sentence, begin, phone, "phone")
+
+
+def _contact(speaker: str, sentence: Sentence, begin: int, found: re.Match[str], name: str) -> Iterator[Fact]:
+    owner = _owner(
+        sentence.read[: begin + found.start()], sentence.read[begin + found.end() :], sentence.language
+    )
+    if owner is None:
+        return
+    start, stop = begin + found.start(), begin + found.end()
+    thing = sentence.text[start:stop]
+    statement = wording.Statement(_SAYS[name][sentence.language], thing, {})
+    yield Fact(
+        subject=wording.subject_field(speaker, owner, sentence.language),
+        predicate=name,
+        object=thing,
+        negated=False,
+        content=wording.sentence(speaker, owner, statement, sentence.language),
+        importance=declared(name).importance,
+        confidence=0.95 if owner.person == "speaker" else 0.85,
+        begin=begin,
+        end=stop,
+        people=(owner.name,) if owner.name else (),
+    )
+
+
+def _owner(before: str, after: str, language: Language) -> Subject | None:
+    found = _owned_by(language).search(before)
+    if found:
+        groups = found.groupdict()
+        if groups.get("name") and (language == "zh" or looks_like_name(groups["name"])):
+            return Subject("named", groups["name"].removesuffix("'s"))
+        if groups.get("rel"):
+            return Subject("relation", None, groups["rel"])
+    own = re.compile(r"我" if language == "zh" else r"\b(?:my|me|i|i'm)\b", re.IGNORECASE)
+    someone_else = re.compile(
+        r"你|他|她|客服" if language == "zh" else r"\b(?:your|his|her|their|its)\b", re.IGNORECASE
+    )
+    if own.search(before) or (own.search(after) and not someone_else.search(before)):
+        return Subject("speaker")
+    return None
+
+
+@cache
+def _owned_by(language: Language) -> re.Pattern[str]:
+    relation = alternatives(words_of(language).relations)
+    if language == "zh":
+        return re.compile(rf"我(?:的)?(?P<rel>{relation})的?(?:[^,我]{{0,4}})(?:邮箱|电话|手机|号码|邮件)")
+    contact = r"(?:e-?mail|phone|number|mobile|cell)"
+    return re.compile(
+        rf"\bmy\s+(?:\w+\s+)?(?P<rel>{relation})(?:'s\s+|\s+)(?:new\s+)?{contact}|(?P<name>{NAME_EN})'s\s+(?:new\s+)?{contact}",
+        re.IGNORECASE,
+    )

@@ -1,0 +1,167 @@
+"""What a speaker tells beyond facts, as one event in their own words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from hindsight_extractor.domain.rules import stance
+from hindsight_extractor.domain.rules.clauses import clauses_of
+from hindsight_extractor.domain.rules.fact import Fact
+from hindsight_extractor.domain.rules.people import people_in
+from hindsight_extractor.domain.rules.prose import Sentence
+from hindsight_extractor.domain.rules.word_lists import Language, words_of
+from hindsight_extractor.domain.time_expressions import TimeMention, resolve
+
+# A summary keeps at most so many characters: several windows of an embedder. Sentences that weigh more come first.
+LONGEST_SUMMARY = 4000
+_PLAIN = 0.35
+_QUESTION = 0.25
+_REMEMBER = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A sentence worth keeping, without the greetings it began with."""
+
+    text: str
+    language: Language
+    importance: float
+    is_tentative: bool
+    mention: TimeMention | None
+    people: tuple[str, ...]
+    is_question: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The tellings of one speaker in one turn, joined. `mention` is the first time they name."""
+
+    content: str
+    language: Language
+    importance: float
+    confidence: float
+    people: tuple[str, ...]
+    mention: TimeMention | None
+
+
+def telling_of(sentence: Sentence, facts: Sequence[Fact], at: datetime) -> Telling | None:
+    """What of a sentence is worth keeping once its facts are kept; None for greetings, questions and requests."""
+    language = sentence.language
+    remember = stance.asked_to_remember(sentence.read, language)
+    start = remember or stance.opener_length(sentence.read, language)
+    read = sentence.read[start:]
+    if not remember and (_only_asks(sentence, start) or stance.requests(read, language)):
+        return None
+    covered = [(fact.begin, fact.end) for fact in facts if not fact.also]
+    covered += [(fact.mention.begin, fact.mention.end) for fact in facts if fact.mention and not fact.also]
+    rest = _without(sentence.read, [(0, start), *covered])
+    if not (stance.tells(rest, language) if not covered else stance.content_weight(rest, language)[0] >= 2):
+        return None
+    return _telling(sentence, start, at, remembered=bool(remember))
+
+
+def question_told(sentence: Sentence, at: datetime) -> Telling | None:
+    """A question or request that also says something of who asks; for turns from which nothing else remains."""
+    start = stance.opener_length(sentence.read, sentence.language)
+    read = sentence.read[start:]
+    if not stance.speaks_of_oneself(read, sentence.language) or not stance.tells(read, sentence.language):
+        return None
+    return _telling(sentence, start, at, asked=True)
+
+
+def _telling(
+    sentence: Sentence, start: int, at: datetime, *, remembered: bool = False, asked: bool = False
+) -> Telling:
+    text = sentence.text[start:].strip()
+    mention = resolve(text[:600], at)
+    importance = _QUESTION if asked else _weight(sentence.read, sentence.language, mention, at)
+    return Telling(
+        text=text,
+        language=sentence.language,
+        importance=max(importance, _REMEMBER) if remembered else importance,
+        is_tentative=stance.is_tentative(sentence.read, sentence.language),
+        mention=mention,
+        people=people_in(sentence, start),
+        is_question=asked,
+    )
+
+
+def _only_asks(sentence: Sentence, start: int) -> bool:
+    """True if no clause of the sentence tells anything that is not asked."""
+    if not sentence.is_readable:
+        return False
+    told = [c for c in clauses_of(sentence) if not c.is_asking and c.end > start]
+    return not any(
+        stance.tells(sentence.read[max(c.begin, start) : c.end], sentence.language) for c in told
+    ) and any(c.is_asking for c in clauses_of(sentence))
+
+
+def _without(read: str, spans: Iterable[tuple[int, int]]) -> str:
+    hidden = {i for begin, end in spans for i in range(begin, end)}
+    return "".join(" " if i in hidden else sign for i, sign in enumerate(read)) if hidden else read
+
+
+def _weight(read: str, language: Language, mention: TimeMention | None, at: datetime) -> float:
+    importance = _PLAIN
+    for weight in words_of(language).weights:
+        if weight.pattern.search(read):
+            importance = weight.importance
+            break
+    if mention is not None:
+        importance = max(importance + 0.05, 0.6 if mention.start > at else 0.0)
+    carried, _ = stance.content_weight(read, language)
+    return round(min(importance + min(carried, 20) * 0.005, 0.9), 3)
+
+
+def event_of(tellings: Sequence[Telling]) -> Event | None:
+    """The one event that the tellings of a speaker make."""
+    kept = _within_length(tellings)
+    if not kept:
+        return None
+    confidence = (
+        0.5 if all(t.is_question for t in kept) else 0.65 if all(t.is_tentative for t in kept) else 0.9
+    )
+    han = sum(t.language == "zh" for t in kept)
+    return Event(
+        content=_joined([t.text for t in kept]),
+        language="zh" if han * 2 >= len(kept) else "en",
+        importance=max(t.importance for t in kept),
+        confidence=confidence,
+        people=tuple(dict.fromkeys(name for t in kept for name in t.people)),
+        mention=next((t.mention for t in kept if t.mention), None),
+    )
+
+
+def _within_length(tellings: Sequence[Telling]) -> list[Telling]:
+    if sum(len(t.text) for t in tellings) <= LONGEST_SUMMARY:
+        return list(tellings)
+    chosen: set[int] = set()
+    length = 0
+    for number in sorted(range(len(tellings)), key=lambda i: (-tellings[i].importance, i)):
+        if length + len(tellings[number].text) <= LONGEST_SUMMARY:
+            chosen.add(number)
+            length += len(tellings[number].text)
+    if not chosen:
+        first = tellings[0]
+        return [
+            Telling(
+                first.text[:LONGEST_SUMMARY],
+                first.language,
+                first.importance,
+                first.is_tentative,
+                first.mention,
+                (),
+            )
+        ]
+    return [tellings[i] for i in sorted(chosen)]
+
+
+def _joined(texts: Sequence[str]) -> str:
+    joined = texts[0]
+    for text in texts[1:]:
+        gap = "" if re.search(r"[\u3000-\u9fff\uff00-\uffef]$", joined) else " "
+        joined += gap + text
+    return joined

@@ -1,0 +1,102 @@
+"""The fact rules of a language, read from `data/facts_<language>.toml` and compiled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from itertools import count
+from typing import Any
+
+from hindsight_common.domain.text import fold_text
+from hindsight_extractor.domain.rules.subjects import name_patterns
+from hindsight_extractor.domain.rules.word_lists import Language, alternatives, read_data, words_of
+
+
+@dataclass(frozen=True, slots=True)
+class FactRule:
+    """One way to say a fact; the fields are explained at the head of the data file."""
+
+    predicate: str
+    match: re.Pattern[str]
+    says: str
+    negative: str | None = None
+    ended: str | None = None
+    contrary: str | None = None
+    only: frozenset[str] | None = None
+    role_only: frozenset[str] | None = None
+    whole: bool = False
+    place: bool = False
+    known: bool = False
+    proper: bool = False
+    employer: bool = False
+    many: bool = False
+    taste: bool = False
+    begins: bool = False
+    over: bool = False
+    also: bool = False
+    dates: bool = False
+    digits: bool = False
+    commas: bool = False
+    only_negated: bool = False
+    words: int = 6
+    length: int = 14
+    importance: float | None = None
+
+
+@cache
+def fact_rules(language: Language) -> tuple[FactRule, ...]:
+    """Every rule of the language, in the order of its file."""
+    forms = _forms(language)
+    return tuple(_compiled(row, forms, language) for row in read_data(f"facts_{language}.toml")["rule"])
+
+
+def _compiled(row: Mapping[str, Any], forms: Mapping[str, str], language: Language) -> FactRule:
+    pattern = _PLACEHOLDER.sub(lambda found: forms[found[1]], str(row["match"]))
+    numbers = count(1)
+    pattern = re.sub(r"\(\?P<neg>", lambda _: f"(?P<neg{next(numbers)}>", pattern)
+    if language == "en":
+        pattern = pattern.replace(" ", r"\s+")
+    values = {key: value for key, value in row.items() if key in _FIELDS}
+    values["match"] = re.compile(pattern, re.IGNORECASE)
+    values["negative"] = row.get("not")
+    for closed in ("only", "role_only"):
+        if closed in row:
+            values[closed] = frozenset(fold_text(word) for word in words_of(language).kinds[row[closed]])
+    return FactRule(**values)
+
+
+# `<o>`, but not the name of a group: `(?P<o>`
+_PLACEHOLDER = re.compile(r"(?<!\?P)<(\w+)>")
+_FIELDS = frozenset(field.name for field in fields(FactRule))
+
+
+def _forms(language: Language) -> dict[str, str]:
+    words = words_of(language)
+    shown, possible = name_patterns(language)
+    adverb = alternatives(words["adverbs"])
+    common = {"rel": alternatives(words.relations)}
+    for kind, members in words.kinds.items():
+        common[kind] = alternatives(members)
+    if language == "zh":
+        return common | {
+            "adv": rf"(?:{adverb})*",
+            "not": r"(?P<neg>不再|再也不|再也没|不太|不怎么|不是很|从来不|从不|不会|不|没有|没)?",
+            "not2": r"(?P<neg>不再|不太|不怎么|不|没有|没|并不)?",
+            "name": possible,
+            "fullname": shown,
+            "o": r"(?P<o>.+)",
+        }
+    return common | {
+        "adv": rf"(?: (?:{adverb}))*",
+        "be": r"(?:'m|'re|'s| am| are| is)",
+        "not": r"(?P<neg>n't| not| no longer| never)?",
+        "dont": (
+            r"(?P<neg>(?: (?:really|just|honestly|actually))?(?: (?:don't|doesn't|didn't|do not|does not|did not"
+            r"|dont|doesnt"
+            r"|no longer|never|can't say i|wouldn't say i)))?(?: (?:really|even|actually|ever))?"
+        ),
+        "name": shown,
+        "o": r" (?P<o>\S.*)",
+    }

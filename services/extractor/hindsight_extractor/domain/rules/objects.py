@@ -1,0 +1,176 @@
+"""What a fact is about, cut out of the words that follow the verb."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hindsight_common.domain.predicates import object_kind
+from hindsight_common.domain.text import fold_text
+from hindsight_extractor.domain.rules.fact_rules import FactRule
+from hindsight_extractor.domain.rules.prose import HIDDEN
+from hindsight_extractor.domain.rules.word_lists import Language, words_of
+
+Span = tuple[int, int]
+
+_CUT_EN = re.compile(
+    r"\s*(?:[;:!?()\[\]…~]|\.(?=\s|$)|\s[-–—]\s"
+    r"|\s(?:because|since|when|whenever|while|if|but|so|and\s+(?:i|we|he|she|it|they|my|that)|which|that|who|where|although|though"
+    r"|even|especially|particularly|too|as\s+well|a\s+lot|very\s+much|so\s+much|to\s+death|to\s+bits|anymore|any\s?more|any\s+longer"
+    r"|these\s+days|nowadays|right\s+now|now|at\s+the\s+moment|at\s+all|currently|for\s+(?:a|an|about|almost|over|nearly|many|several"
+    r"|\d+|one|two|three|four|five|six|seven|eight|nine|ten|years|months|my|our|fun|dinner|lunch|breakfast)|with\s+(?:my|our|his|her|the|a)"
+    r"|every\w*|in\s+the\s+(?:morning|afternoon|evening|summer|winter|past)|on\s+(?:weekends?|\w+days)|more\s+than|over|before|after"
+    r"|until|lately|recently|again|already|the\s+most|best|than|instead|either|anyway|by\s+the\s+way|btw|please|to\s+be\s+honest"
+    r"|just|ever|since)\b)",
+    re.IGNORECASE,
+)
+_ENDED_EN = re.compile(r"\b(?:any\s?more|any\s+longer)\b", re.IGNORECASE)
+_BAD_EN = re.compile(
+    r"^(?:it|its|it's|that|this|these|those|them|him|her|you|your|us|me|how|when|what|where|who|why|to\s+(?:be|hear|see|know|get|have|say)"
+    r"|the\s+(?:idea|way|fact|thought|sound|look|vibe|energy|feeling|best|most|same|other)|everything|anything|nothing|something|all"
+    r"|being|seeing|hearing|talking|one|some|both|mine|yours|each|his|their|much|more|about|as|at|of|on|in|with|up|like|really|so|such"
+    r"|very|too|going|always|never|not|just|there|here|doing|making\s+a|am|is|are|was|do|did)\b"
+    r"|\b(?:i|me|you|your|you're|we|us|he|she|they)\b",
+    re.IGNORECASE,
+)
+_LIST_EN = re.compile(r"\s*,\s*(?:and|or)\s+|\s*,\s*|\s+(?:and|or|nor|&)\s+|\s*&\s*", re.IGNORECASE)
+_TOGETHER_EN = re.compile(
+    r"\b(?:rock\s+(?:and|&)\s+roll|mac\s+and\s+cheese|fish\s+and\s+chips|arts\s+and\s+crafts|peanut\s+butter\s+and\s+jelly"
+    r"|dungeons\s+and\s+dragons|r\s*&\s*b|d\s*&\s*d|black\s+and\s+white|bed\s+and\s+breakfast)\b",
+    re.IGNORECASE,
+)
+_NO_PLACE_EN = re.compile(
+    r"^(?:a|an|my|our|his|her|their|this|that|such|one|some|it|there|here|another|fear|peace|harmony|constant|different)\b",
+    re.IGNORECASE,
+)
+_CUT_ZH = re.compile(
+    rf"[,;:!?。()…~{HIDDEN}]|因为|所以|但是|但(?!丁)|不过|而且|的时候|之后|以后|之前|已经|一直|快(?=.*年)|有(?=.{{1,3}}年)|都(?=.{{1,3}}年)"
+)
+_TAIL_ZH = re.compile(r"(?:了|啊|呢|吧|哦|呀|啦|嘛|哈|呗|喔|的事|这件事|什么的|之类的|等等|等)+$")
+_BAD_ZH = re.compile(
+    r"^(?:你|您|他|她|它|这|那|哪|自己|一切|大家|我|的|得|着|是|一样|听你|看到|不|了|就|都|也|很|太|在|到|去|和|跟|把|被|过(?!山车|年|生日)|想"
+    r"|说|上(?!海|饶|虞|班|网)|多|有|没|像|点|啥|事|人$)|什么|怎么|你|谁|吗"
+)
+_LIST_ZH = re.compile(r"\s*(?:、|,|以及|还有|或者?|跟|和(?!牛|服|平|谐|田)|与|及(?=.))\s*")
+_NO_PLACE_ZH = re.compile(
+    r"^(?:家|这|那|公司|宿舍|学校|一起|外面|附近|医院|酒店|里|楼|父母|朋友|我|一个|一栋|一间|一套|新|哪|老家|国外|城里|乡下|隔壁|别)"
+)
+_NO_EMPLOYER_ZH = re.compile(
+    r"^(?:家|这|那|外面|外地|国外|哪|老家|一起|我|认真|努力|拼命|网上|线上|路上|办公室|周末|晚上|白天)"
+)
+
+
+def objects_of(rule: FactRule, said: str, language: Language) -> Iterator[Span]:
+    """Where in the words after the verb the objects stand, each fit for the rule; none if the first is not."""
+    kept_whole = language == "en" and bool(_TOGETHER_EN.search(said))
+    parts = _parts(said, language) if rule.many and not kept_whole else [(0, len(said))]
+    for number, (begin, end) in enumerate(parts):
+        span = _trimmed(said, begin, end, rule, language)
+        if span is None or (number and _is_too_long(said[slice(*span)], language)):
+            return
+        yield span
+        # What was cut off ends a list: "tea, coffee because I …" does not go on.
+        if span[1] < end and said[span[1] : end].strip(" .!?。,"):
+            return
+
+
+def has_ended(said: str, language: Language) -> bool:
+    """True if the words after the verb say that it is so no more: "… anymore", 不…了."""
+    if language == "en":
+        return bool(_ENDED_EN.search(said))
+    return bool(re.search(r"了[。!,~\s]*$|了(?=[,;。])", said))
+
+
+def _parts(said: str, language: Language) -> list[Span]:
+    spans = []
+    begin = 0
+    for found in (_LIST_EN if language == "en" else _LIST_ZH).finditer(said):
+        if found.start() > begin:
+            spans.append((begin, found.start()))
+        begin = found.end()
+    return [*spans, (begin, len(said))] if begin < len(said) else spans
+
+
+def _is_too_long(part: str, language: Language) -> bool:
+    return len(part.split()) > 3 if language == "en" else len(part) > 8
+
+
+def _trimmed(said: str, begin: int, end: int, rule: FactRule, language: Language) -> Span | None:
+    text = said[begin:end]
+    cut = (_CUT_EN if language == "en" else _CUT_ZH).search(text)
+    if cut and not rule.dates:
+        text = text[: cut.start()]
+    if language == "en" and not rule.commas and not rule.place and not rule.dates:
+        text = text.split(",")[0]
+    if language == "zh":
+        text = _TAIL_ZH.sub("", text.rstrip())
+    text = text.rstrip(" .,!?;:。、~'\"")
+    lead = len(text) - len(text.lstrip(" '\""))
+    if rule.only and language == "en" and not _in_list(text, rule.only, language):
+        text = re.split(r"\s+(?:at|for|in|with|from|who|to|on|by|of|and)\s", text, maxsplit=1)[0]
+    if language == "en":
+        own = re.match(r"\s*(?:my|our)\s+", text, re.IGNORECASE)
+        lead = own.end() if own else lead
+    kept = text[lead:]
+    return (begin + lead, begin + len(text)) if is_fit(rule, kept, language) else None
+
+
+def is_fit(rule: FactRule, text: str, language: Language) -> bool:
+    """True if the rule may have this object."""
+    if not any(sign.isalnum() for sign in text) or HIDDEN in text:
+        return False
+    if rule.only is not None and not _in_list(text, rule.only, language):
+        return False
+    if rule.digits and not re.search(r"\d", text) and not _names_a_month(text):
+        return False
+    return _fits_english(rule, text) if language == "en" else _fits_chinese(rule, text)
+
+
+def _fits_english(rule: FactRule, text: str) -> bool:
+    if len(text.split()) > rule.words or (not rule.commas and not rule.dates and _BAD_EN.search(text)):
+        return False
+    if rule.place:
+        return not _NO_PLACE_EN.match(text) and (_starts_high(text) or _is_known_place(text))
+    if rule.proper:
+        return _starts_high(text) or bool(re.match(r"(?:an?|the)\s+\w+(?:\s+\w+){0,3}$", text, re.IGNORECASE))
+    return True
+
+
+def _fits_chinese(rule: FactRule, text: str) -> bool:
+    if len(text) > rule.length or _BAD_ZH.search(text):
+        return False
+    if rule.known:
+        return _is_known_place(text)
+    if rule.place:
+        return not _NO_PLACE_ZH.match(text)
+    if rule.employer:
+        return not _NO_EMPLOYER_ZH.match(text) and not _is_known_place(text)
+    return True
+
+
+def _starts_high(text: str) -> bool:
+    bare = re.sub(
+        r"^(?:the|downtown|central|north|south|east|west|northern|southern)\s+", "", text, flags=re.IGNORECASE
+    )
+    return bool(bare) and (bare[0].isupper() or bare[0].isdigit() or ord(bare[0]) > 0x2E80)
+
+
+def _is_known_place(text: str) -> bool:
+    bare = text.removesuffix("市").removesuffix("省")
+    return object_kind(bare) in {"city", "country"} or bare in words_of("zh").kinds["province"]
+
+
+def _names_a_month(text: str) -> bool:
+    return bool(re.search(r"月|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", text, re.IGNORECASE))
+
+
+def _in_list(text: str, only: frozenset[str], language: Language) -> bool:
+    folded = fold_text(text)
+    if language == "zh":
+        return any(folded.endswith(word) for word in only)
+    words = folded.split()
+    endings = (" ".join(words[-count:]) for count in range(1, min(4, len(words)) + 1))
+    return any(
+        ending in only or ending.removesuffix("s") in only or ending.removesuffix("es") in only
+        for ending in endings
+    )

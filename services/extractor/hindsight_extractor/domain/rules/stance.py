@@ -1,0 +1,204 @@
+"""How a piece of text is meant: does it tell something, ask, request, suppose, invent, or only greet."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from hindsight_extractor.domain.rules.word_lists import Language, alternatives, any_of, words_of
+
+_WORD = re.compile(r"[^\W_]+(?:['_][^\W_]+)*")
+_HAN_OR_WORD = re.compile(r"[\u3400-\u9fff]|[A-Za-z0-9]+")
+_TAG = re.compile(
+    r"^\s*(?:right|correct|okay|ok|no|yes|huh|eh|isn't it|aren't i|don't i|you know"
+    r"|对吗|对吧|是吗|是吧|好吗|对不对|是不是|懂吗)\s*[?]*\s*$",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = {
+    "en": re.compile(
+        r"\b(?:my|our|i'm|i am|i was|i've|i have|i had|i got|i need to|we're|we are"
+        r"|i just|i recently|i live|i work|i feel)\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"我(?:的|们|家|妈|爸|姐|妹|哥|弟|老[婆公]|女|儿|朋|孩|在(?!想)|有(?!没)|是|刚|最近|今天|明天|下|要去|打算)"
+    ),
+}
+_VOCATIVE = {
+    "en": re.compile(r"^(?-i:[A-Z])\w+\s*[,!]|,\s*(?-i:[A-Z])\w+(?=\s*[!.?~]*\s*$)"),
+    "zh": re.compile(r"[,\s][A-Z][a-z]+\s*(?=[!。~,]|$)|^[A-Z][a-z]+\s*[,!]"),
+}
+_COMMAND = re.compile(
+    r"(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|your\s+|my\s+)?(?:previous|prior|above|earlier"
+    r"|existing|system)\s+(?:instructions?|prompts?|rules|messages)|\bsystem\s*(?:prompt|message)?\s*:|set\s+importance"
+    r"|you\s+(?:are\s+now|must\s+(?:always|never))\b|new\s+instructions?\s*:|developer\s+mode|jailbreak"
+    r"|(?:忽略|无视|忘掉|忘记|覆盖)(?:之前|以上|上面|前面|先前|此前)?的?(?:所有|一切|全部)?的?(?:指令|指示|提示词|规则|设定|系统提示)"
+    r"|系统(?:提示|指令|消息)\s*[::]|从现在起你(?:是|必须)|你必须(?:永远|始终|总是)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """The compiled signs of one language."""
+
+    tentative: re.Pattern[str]
+    supposing: re.Pattern[str]
+    fiction: re.Pattern[str]
+    asking: re.Pattern[str]
+    request: re.Pattern[str]
+    remember: re.Pattern[str]
+    openers: re.Pattern[str]
+
+
+@cache
+def _signs(language: Language) -> _Signs:
+    words = words_of(language)
+    shapes = _chinese_shapes() if language == "zh" else _english_shapes()
+    return _Signs(
+        tentative=any_of(words["tentative"], language),
+        supposing=any_of(words["supposing"], language),
+        fiction=any_of(words["fiction"], language),
+        asking=shapes[0],
+        request=shapes[1],
+        remember=shapes[2],
+        openers=shapes[3],
+    )
+
+
+def _chinese_shapes() -> tuple[re.Pattern[str], ...]:
+    words = words_of("zh")
+    return (
+        re.compile(alternatives(words["question_marks"]) + r"|[?]"),
+        re.compile(rf"^\s*{alternatives(words['request_verbs'])}"),
+        re.compile(
+            rf"^[\s,]*{alternatives(words['remember'])}[\s,:]*(?:一下|一点|一件事|这件事|这一点|着)?[\s,:]*"
+        ),
+        re.compile(
+            rf"^(?:{alternatives(words['openers'])}[呀啊哦呢啦吧]?\s*(?:[A-Z][a-z]+\s*)?[,!。~…\s]+)+",
+            re.IGNORECASE,
+        ),
+    )
+
+
+_ASIDE = r"(?:(?:and|so|but|or|hey|well|ok|okay|also|then|just|please|now|by\s+the\s+way|btw|oh)[,\s]+)*"
+_WH = r"(?:what|where|who|whom|whose|which|why|how|when)"
+_AUXILIARY = (
+    r"(?:is|are|was|were|do|does|did|can|could|will|would|should|shall|have|has|had|am|isn't|aren't|don't|didn't"
+    r"|doesn't|won't|wouldn't|couldn't|haven't)"
+)
+_SOMEONE = (
+    r"(?:i|you|we|they|he|she|it|there|this|that|these|those|the|a|an|my|your|our|his|her|their|any\w*|some\w*"
+    r"|(?-i:[A-Z])\w*)"
+)
+
+
+def _english_shapes() -> tuple[re.Pattern[str], ...]:
+    words = words_of("en")
+    openers = alternatives(words["openers"])
+    return (
+        re.compile(
+            rf"^\s*{_ASIDE}(?:{_AUXILIARY}\s+{_SOMEONE}\b"
+            rf"|{_WH}(?:'s|\s+(?:\w+\s+){{0,3}}?{_AUXILIARY}\b|\s+(?:about|come|kind|many|much|else|to)\b)"
+            r"|(?:any|wanna|ever|got\s+any|know\s+any)\b)|[?]",
+            re.IGNORECASE,
+        ),
+        re.compile(rf"^\s*{_ASIDE}{alternatives(words['request_verbs'])}(?!\w)", re.IGNORECASE),
+        re.compile(
+            rf"^[\s,]*{_ASIDE}{alternatives(words['remember'])}(?![\w'])[\s,:]*(?:this|that)?[\s,:]*",
+            re.IGNORECASE,
+        ),
+        re.compile(
+            rf"^(?:{openers}(?:\s+(?-i:[A-Z])\w+|\s+(?:there|everyone|all|guys|again|so\s+much|a\s+lot))?\s*[,!.…~-]+\s*"
+            r"|(?:hey|hi|hello|thanks)\s+(?-i:[A-Z])\w+\s+)+",
+            re.IGNORECASE,
+        ),
+    )
+
+
+def is_command(text: str) -> bool:
+    """True if the text tries to instruct whoever reads it later, rather than tell something."""
+    return bool(_COMMAND.search(text))
+
+
+def is_tentative(read: str, language: Language) -> bool:
+    return bool(_signs(language).tentative.search(read))
+
+
+def supposes(read: str, language: Language) -> bool:
+    """True if a clause states what might be, is wished or dreamt."""
+    return bool(_signs(language).supposing.search(read))
+
+
+def is_fiction(read: str, language: Language) -> bool:
+    """True if the first person in this text need not be who writes it."""
+    return bool(_signs(language).fiction.search(read))
+
+
+def asks(clause: str, language: Language) -> bool:
+    return bool(_signs(language).asking.search(clause))
+
+
+def is_tag(clause: str) -> bool:
+    """A clause that asks for assent to the one before: "right?", 对吗？"""
+    return bool(_TAG.match(clause))
+
+
+def requests(read: str, language: Language) -> bool:
+    """True if the sentence wants something done by its reader."""
+    return bool(_signs(language).request.match(read))
+
+
+def asked_to_remember(read: str, language: Language) -> int:
+    """The length of the words that ask to keep what follows them; 0 if there are none."""
+    found = _signs(language).remember.match(read)
+    return found.end() if found else 0
+
+
+def opener_length(read: str, language: Language) -> int:
+    """The length of greetings and interjections that a sentence begins with."""
+    found = _signs(language).openers.match(read)
+    return found.end() if found else 0
+
+
+def speaks_of_oneself(read: str, language: Language) -> bool:
+    return bool(_FIRST_PERSON[language].search(read))
+
+
+def tells(read: str, language: Language) -> bool:
+    """True if a text holds more than greetings, thanks, applause and function words."""
+    weight, is_own = content_weight(read, language)
+    return weight >= 2 or (is_own and weight >= 1)
+
+
+def content_weight(read: str, language: Language) -> tuple[float, bool]:
+    """How many words (in Chinese: pairs of characters) carry something, and whether the first person speaks."""
+    bare = _VOCATIVE[language].sub(" ", read)
+    if language == "zh":
+        rest = _small_talk_zh().sub("", bare)
+        weight = sum(
+            0.5 if len(found[0]) == 1 and ord(found[0]) > 0x3000 else 1
+            for found in _HAN_OR_WORD.finditer(rest)
+        )
+        return weight, "我" in bare
+    words = [found[0].lower() for found in _WORD.finditer(bare)]
+    empty = _empty_words_en()
+    own = any(
+        word in {"i", "i'm", "i've", "i'd", "i'll", "my", "we", "we're", "we've", "our"} for word in words
+    )
+    return float(
+        len({word for word in words if word not in empty and word.removesuffix("'s") not in empty})
+    ), own
+
+
+@cache
+def _empty_words_en() -> frozenset[str]:
+    words = words_of("en")
+    return frozenset(words["function_words"]) | frozenset(words["small_talk"])
+
+
+@cache
+def _small_talk_zh() -> re.Pattern[str]:
+    words = words_of("zh")
+    return re.compile(alternatives((*words["small_talk"], *words["function_words"])), re.IGNORECASE)
