@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 from hindsight_common.errors import StopAndFix
@@ -27,7 +28,8 @@ class FolderLock:
                 f"{folder} is in use by {holder}: stop that process or choose another folder"
             ) from error
         os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, f"process {os.getpid()}".encode(), 0)
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        os.pwrite(self._descriptor, f"process {os.getpid()} (since {since})".encode(), 0)
 
     def release(self) -> None:
         """Lets the next one in; idempotent."""

@@ -160,6 +160,7 @@ def _broker(url: str, name: str, inbox_prefix: str | None, observers: set[Callab
         reconnect_time_wait=RECONNECT_WAIT_S,  # type: ignore[arg-type]  # seconds, fractions work
         ping_interval=PING_INTERVAL_S,
         max_outstanding_pings=2,
+        drain_timeout=5,
         inbox_prefix=inbox_prefix or "_INBOX",
         error_cb=on_error,
         disconnected_cb=on_disconnected,

@@ -25,6 +25,7 @@ FIRST_BACKOFF_S: Final = 0.1
 LONGEST_BACKOFF_S: Final = 5.0
 # a child that lived this long was healthy: the next restart is immediate again
 HEALTHY_AFTER_S: Final = 30.0
+FAILURES_TO_REPORT: Final = 5
 
 _CONFIGURATION: Final = """\
 server_name: "{name}"
@@ -47,7 +48,8 @@ class NatsServer:
     """Start it, use `url`, stop it. `port` 0 takes a free one and keeps it across restarts.
 
     `store_dir` holds the streams, the configuration, the server's log and its pid. Our own name in the
-    server's greeting tells it from another program that may hold the port.
+    server's greeting tells it from another program that may hold the port. `on_failure` is told why, when it
+    could not be started again five times in a row; it goes on trying.
     """
 
     def __init__(
@@ -184,6 +186,7 @@ class NatsServer:
 
     async def _supervise(self) -> None:
         backoff_s = FIRST_BACKOFF_S
+        failures = 0
         loop = asyncio.get_running_loop()
         while True:
             started = loop.time()
@@ -197,14 +200,17 @@ class NatsServer:
             try:
                 await self._launch()
             except (StopAndFix, OSError) as error:
-                self._report(error)
+                failures += 1
+                self._report(error, failures)
             else:
+                failures = 0
                 self.restarts += 1
                 _log.info("nats_server_restarted", restarts=self.restarts)
 
-    def _report(self, error: StopAndFix | OSError) -> None:
-        _log.error("nats_server_not_restarted", error_type=type(error).__name__)
-        if self._on_failure is not None and isinstance(error, StopAndFix):
+    def _report(self, error: StopAndFix | OSError, failures: int) -> None:
+        _log.error("nats_server_not_restarted", error_type=type(error).__name__, failures=failures)
+        # the port of one that was killed may be held for a moment more
+        if failures >= FAILURES_TO_REPORT and self._on_failure is not None and isinstance(error, StopAndFix):
             self._on_failure(error)
 
     async def _end_child(self) -> None:
@@ -238,7 +244,7 @@ async def _greeting(port: int) -> dict[str, object] | None:
     except OSError:
         return None
     try:
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(0.5):
             line = await reader.readline()
         return dict(json.loads(line.removeprefix(b"INFO ")))
     except (TimeoutError, ValueError, OSError):
