@@ -93,6 +93,8 @@ def test_an_unknown_predicate_keeps_its_name_and_is_one_of_many() -> None:
         ("likes", "咖啡", "Coffee"),
         ("lives_in", "上海", "Shanghai"),
         ("lives_in", "臺北", "Taipei"),
+        ("has_pet", "一只橘猫", "橘猫"),
+        ("drinks", "一杯咖啡", "coffee"),
         ("likes", "打篮球", "basketball"),
         ("likes", "to eat strawberries", "草莓"),
         ("likes", "movies", "movie"),

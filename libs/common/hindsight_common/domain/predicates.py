@@ -39,7 +39,9 @@ RELATIONS: tuple[Relation, ...] = get_args(Relation)
 _THE_USER = frozenset({"user", "theuser", "用户", "me", "i", "myself", "我", "本人"})
 
 _OF_THE_USER = re.compile(r"^(?:(?:the )?user's |用户的)(.+)$")
-_ARTICLE = re.compile(r"^(?:a|an|the|some|any|my|our|all|都|一个|一只|一条|一些)\s*(?:\s|(?<=[^a-z]))(?=\S)")
+_ARTICLE = re.compile(
+    r"^(?:(?:a|an|the|some|any|my|our|all)\s+(?=\S)|(?:都|一[个只条些辆台把杯瓶碗份匹部套间栋块件点头])(?=\S))"
+)
 # "likes to eat peanuts" and "likes peanuts" say the same; so do 喜欢打篮球 and 喜欢篮球
 _DOING = re.compile(
     r"^(?:to\s+)?(?:(?:eat|eating|drink|drinking|play|playing|go|going|do|doing)\s+(?=\S)|to\s+(?=\S))"

@@ -55,8 +55,8 @@ def telling_of(sentence: Sentence, facts: Sequence[Fact], at: datetime) -> Telli
     read = sentence.read[start:]
     if not remember and (_only_asks(sentence, start) or stance.requests(read, language)):
         return None
-    covered = [(fact.begin, fact.end) for fact in facts if not fact.also]
-    covered += [(fact.mention.begin, fact.mention.end) for fact in facts if fact.mention and not fact.also]
+    covered = [(fact.begin, fact.end) for fact in facts]
+    covered += [(fact.mention.begin, fact.mention.end) for fact in facts if fact.mention]
     rest = _without(sentence.read, [(0, start), *covered])
     if not (stance.tells(rest, language) if not covered else stance.content_weight(rest, language)[0] >= 2):
         return None
@@ -82,7 +82,8 @@ def _telling(
         text=text,
         language=sentence.language,
         importance=max(importance, _REMEMBER) if remembered else importance,
-        is_tentative=stance.is_tentative(sentence.read, sentence.language),
+        is_tentative=stance.is_tentative(sentence.read, sentence.language)
+        or stance.supposes(sentence.read, sentence.language),
         mention=mention,
         people=people_in(sentence, start),
         is_question=asked,

@@ -9,7 +9,7 @@ from hindsight_extractor.domain.time_expressions import TimeMention
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One stated fact. `begin`–`end` is what of the sentence it says; `also` = the sentence tells more than it.
+    """One stated fact. `begin`–`end` is what of the sentence it says.
 
     `begins` = a time in its clause is when it began, `mention` that time; `people` the names it holds.
     """
@@ -25,5 +25,4 @@ class Fact:
     end: int
     people: tuple[str, ...] = ()
     mention: TimeMention | None = None
-    also: bool = False
     begins: bool = False

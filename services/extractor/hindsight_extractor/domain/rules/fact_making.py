@@ -125,7 +125,6 @@ class FactMaker:
             begin=begin,
             end=end,
             people=tuple(person for person in people if person),
-            also=claim.rule.also,
             begins=claim.rule.begins,
         )
 

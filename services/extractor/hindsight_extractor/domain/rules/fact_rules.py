@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from hindsight_common.domain.text import fold_text
-from hindsight_extractor.domain.rules.subjects import name_patterns
+from hindsight_extractor.domain.rules.subjects import name_patterns, surnamed_pattern
 from hindsight_extractor.domain.rules.word_lists import Language, alternatives, read_data, words_of
 
 
@@ -35,7 +35,7 @@ class FactRule:
     taste: bool = False
     begins: bool = False
     over: bool = False
-    also: bool = False
+    bare: bool = False
     dates: bool = False
     digits: bool = False
     commas: bool = False
@@ -85,7 +85,7 @@ def _forms(language: Language) -> dict[str, str]:
             "not": r"(?P<neg>不再|再也不|再也没|不太|不怎么|不是很|从来不|从不|不会|不|没有|没)?",
             "not2": r"(?P<neg>不再|不太|不怎么|不|没有|没|并不)?",
             "name": possible,
-            "fullname": shown,
+            "fullname": surnamed_pattern(),
             "o": r"(?P<o>.+)",
         }
     return common | {

@@ -21,7 +21,7 @@ _CUT_EN = re.compile(
     r"|\d+|one|two|three|four|five|six|seven|eight|nine|ten|years|months|my|our|fun|dinner|lunch|breakfast)|with\s+(?:my|our|his|her|the|a)"
     r"|every\w*|in\s+the\s+(?:morning|afternoon|evening|summer|winter|past)|on\s+(?:weekends?|\w+days)|more\s+than|over|before|after"
     r"|until|lately|recently|again|already|the\s+most|best|than|instead|either|anyway|by\s+the\s+way|btw|please|to\s+be\s+honest"
-    r"|just|ever|since)\b)",
+    r"|just|ever|since|originally)\b)",
     re.IGNORECASE,
 )
 _ENDED_EN = re.compile(r"\b(?:any\s?more|any\s+longer)\b", re.IGNORECASE)
@@ -106,7 +106,7 @@ def _trimmed(said: str, begin: int, end: int, rule: FactRule, language: Language
         text = _TAIL_ZH.sub("", text.rstrip())
     text = text.rstrip(" .,!?;:。、~'\"")
     lead = len(text) - len(text.lstrip(" '\""))
-    if rule.only and language == "en" and not _in_list(text, rule.only, language):
+    if language == "en" and (rule.bare or (rule.only and not _in_list(text, rule.only, language))):
         text = re.split(r"\s+(?:at|for|in|with|from|who|to|on|by|of|and)\s", text, maxsplit=1)[0]
     if language == "en":
         own = re.match(r"\s*(?:my|our)\s+", text, re.IGNORECASE)
@@ -137,6 +137,10 @@ def _fits_english(rule: FactRule, text: str) -> bool:
 
 
 def _fits_chinese(rule: FactRule, text: str) -> bool:
+    if rule.predicate == "name" and (
+        text in words_of("zh")["not_names"] or text.endswith(words_of("zh").kinds["job"])
+    ):
+        return False
     if len(text) > rule.length or _BAD_ZH.search(text):
         return False
     if rule.known:

@@ -181,15 +181,18 @@ def content_weight(read: str, language: Language) -> tuple[float, bool]:
             0.5 if len(found[0]) == 1 and ord(found[0]) > 0x3000 else 1
             for found in _HAN_OR_WORD.finditer(rest)
         )
-        return weight, "我" in bare
+        return weight, "我" in bare and "你" not in bare
     words = [found[0].lower() for found in _WORD.finditer(bare)]
     empty = _empty_words_en()
-    own = any(
-        word in {"i", "i'm", "i've", "i'd", "i'll", "my", "we", "we're", "we've", "our"} for word in words
-    )
+    # "I love your painting" praises; it tells nothing of oneself
+    praises = any(word.startswith("you") for word in words) and "my" not in words
+    own = not praises and any(word in _OWN_WORDS_EN for word in words)
     return float(
         len({word for word in words if word not in empty and word.removesuffix("'s") not in empty})
     ), own
+
+
+_OWN_WORDS_EN = frozenset({"i", "i'm", "i've", "i'd", "i'll", "my", "we", "we're", "we've", "our"})
 
 
 @cache

@@ -59,6 +59,13 @@ def _chinese_name() -> tuple[str, str]:
 
 
 @cache
+def surnamed_pattern() -> str:
+    """A regular expression for a Chinese name of a family name and a given one."""
+    given = rf"(?![{_NOT_IN_NAME}])[\u4e00-\u9fff]"
+    return rf"(?:{alternatives(words_of('zh')['surnames'])}{given}{{1,2}})"
+
+
+@cache
 def name_patterns(language: Language) -> tuple[str, str]:
     """Regular expressions for a name that shows as one, and for what may be one where a name must stand."""
     return (NAME_EN, NAME_EN) if language == "en" else _chinese_name()

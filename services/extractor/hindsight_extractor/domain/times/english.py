@@ -225,7 +225,8 @@ _NOT_A_DATE_AFTER = re.compile(
 )
 _FUTURE = re.compile(
     r"\b(?:will|won't|going to|gonna|plan(?:s|ning)? (?:to|on|a)|(?:have|has|need|needs|want|wants|hope|hoping) to"
-    r"|must|about to|look(?:ing)? forward|coming up|upcoming|scheduled|booked for|due|deadline)\b"
+    r"|must|about to|look(?:ing)? forward|coming up|upcoming|scheduled|booked for|due|deadline"
+    r"|plan|help me|(?:can|could) you)\b"
     r"|\b(?:i|we) have (?:a|an|my|our|the)\b"
     r"|\w'll\b|(?:'m|\bam|'re|\bare|'s|\bis) \w+ing\b|\bcan't wait",
     re.IGNORECASE,
