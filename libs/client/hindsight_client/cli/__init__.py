@@ -1,0 +1,15 @@
+"""`hindsight-cli`: exit status 0 done, 1 refused or failed, 2 wrongly called."""
+
+from __future__ import annotations
+
+import sys
+
+from hindsight_client.cli import doctor_command, import_command, job_commands, memory_commands
+from hindsight_client.cli.arguments import hoisted
+from hindsight_client.cli.program import app
+
+__all__ = ["doctor_command", "import_command", "job_commands", "main", "memory_commands"]
+
+
+def main() -> None:
+    app(args=hoisted(sys.argv[1:]))

@@ -1,0 +1,51 @@
+"""Looking a deployment over, with what to do about each finding."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from hindsight_client.cli import output
+from hindsight_client.cli.language import say
+from hindsight_client.cli.program import app
+from hindsight_client.cli.session import Session, described
+from hindsight_client.client import HindsightClient
+from hindsight_client.cli.examination import Finding, examine
+from hindsight_common.errors import HindsightError
+
+_MARKS = {"ok": "✓", "warning": "!", "fault": "✗"}
+
+
+@app.command(help=say("Examine the deployment and say what to do.", "检查部署并给出处理建议。"))
+def doctor(
+    context: typer.Context,
+    *,
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0.05, max=30, help=say("Seconds to wait for workers.", "等待各工作进程应答的秒数。")
+        ),
+    ] = 1.0,
+) -> None:
+    run: Session = context.obj
+    findings = asyncio.run(_look(run, wait))
+    if run.prints_json:
+        output.print_json({"findings": [finding.as_dict() for finding in findings]})
+    else:
+        for finding in findings:
+            output.print_line(f"{_MARKS[finding.level]} {finding.what}: {finding.found}")
+            if finding.way_out:
+                output.print_line(f"    → {finding.way_out}")
+    if any(finding.level == "fault" for finding in findings):
+        raise typer.Exit(output.FAILED)
+
+
+async def _look(run: Session, wait_s: float) -> list[Finding]:
+    try:
+        client = await HindsightClient.connect(run.nats_url, run.tenant, config=run.config)
+    except HindsightError as error:
+        return [Finding("fault", "NATS", described(error), say("start Hindsight", "请先启动 Hindsight"))]
+    async with client:
+        return await examine(client.nc, wait_s=wait_s)

@@ -1,0 +1,82 @@
+"""Long jobs that report how far they are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from hindsight_client.cli import output
+from hindsight_client.cli.language import say
+from hindsight_client.cli.program import app
+from hindsight_client.cli.session import Session
+from hindsight_client.client import HindsightClient
+from hindsight_common.events.answers import Progress
+
+
+class Store(StrEnum):
+    VECTORS = "vectors"
+    GRAPH = "graph"
+    ALL = "all"
+
+
+@app.command(
+    help=say("Make a store again from the log, beside the live one.", "依据日志在旁重建存储，再一次性切换。")
+)
+def rebuild(
+    context: typer.Context,
+    *,
+    store: Annotated[Store, typer.Option(help=say("Which store.", "要重建的存储。"))] = Store.ALL,
+) -> None:
+    run: Session = context.obj
+
+    async def make_again(client: HindsightClient) -> None:
+        results: dict[str, object] = {}
+        for name in ("vectors", "graph"):
+            if store in (Store.ALL, name):
+                results[name] = await _follow(name, client.rebuild(name))
+        _tell(run, results)
+
+    run.run(make_again)
+
+
+@app.command(help=say("Promote a user's facts into the graph.", "将用户的事实整理进图。"))
+def consolidate(
+    context: typer.Context,
+    *,
+    user: Annotated[str, typer.Option("--user", "-u", help=say("Whose memory.", "记忆所属的用户。"))],
+) -> None:
+    run: Session = context.obj
+
+    async def promote(client: HindsightClient) -> None:
+        title = say("consolidation", "整理")
+        _tell(run, {title: await _follow(title, client.consolidate(user))})
+
+    run.run(promote)
+
+
+async def _follow(title: str, steps: AsyncIterator[Progress]) -> dict[str, object]:
+    """The result, or the last sign of progress where a job ends without one."""
+    last: dict[str, object] = {}
+    with Console(stderr=True).status(title) as status:
+        async for step in steps:
+            last = step.result or step.progress or last
+            status.update(f"{title}: {_facts(last)}")
+    return last
+
+
+def _tell(run: Session, results: dict[str, object]) -> None:
+    if run.prints_json:
+        output.print_json(results)
+        return
+    for name, result in results.items():
+        output.print_line(f"{name}: " + (_facts(result) if isinstance(result, dict) else ""))
+
+
+def _facts(result: dict[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in result.items() if name != "store") or say(
+        "done", "完成"
+    )
