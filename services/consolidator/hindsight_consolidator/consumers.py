@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-
-from hindsight_common.messaging.service import Request
+from collections.abc import Awaitable, Callable, Sequence
 
 from hindsight_common.errors import GiveUp
 from hindsight_common.events.requests import ConsolidateRequest, parse_request
 from hindsight_common.ids import IdFactory
 from hindsight_common.messaging.delivery import BatchFault, Delivery
+from hindsight_common.messaging.service import Progress, Request, Result
 from hindsight_common.ports.log import Logged, MemoryLog
 from hindsight_consolidator.application.consolidation import Consolidate
 from hindsight_consolidator.application.graph_projection import ProjectGraph
@@ -32,26 +31,22 @@ def project(
     return handle
 
 
-def consolidate(
-    ids: IdFactory, use_case: Consolidate
-) -> Callable[[Request], AsyncIterator[dict[str, object]]]:
-    async def handle(request: Request) -> AsyncIterator[dict[str, object]]:
+def consolidate(ids: IdFactory, use_case: Consolidate) -> Callable[[Request], Progress]:
+    async def handle(request: Request) -> Progress:
         asked = parse_request(ConsolidateRequest, request.data)
         result = await use_case.run(ids.owner(request.tenant, asked.user_id))
-        yield {"promoted": result.promoted, "position": result.position}
+        yield Result({"promoted": result.promoted, "position": result.position})
 
     return handle
 
 
-def rebuild(
-    projection: ProjectGraph, writing: asyncio.Lock
-) -> Callable[[Request], AsyncIterator[dict[str, object]]]:
-    async def handle(_: Request) -> AsyncIterator[dict[str, object]]:
+def rebuild(projection: ProjectGraph, writing: asyncio.Lock) -> Callable[[Request], Progress]:
+    async def handle(_: Request) -> Progress:
         users = 0
         # the live projection waits meanwhile: what comes in is applied to the new graph afterwards, by replay
         async with writing:
             async for users in projection.rebuild():
                 yield {"store": "graph", "users": users, "switched": False}
-        yield {"store": "graph", "users": users, "switched": True}
+        yield Result({"store": "graph", "users": users, "switched": True})
 
     return handle

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-
-from hindsight_common.messaging.service import Request
+from collections.abc import Awaitable, Callable, Sequence
 
 from hindsight_common.errors import GiveUp, RequestError
 from hindsight_common.events.requests import ListAnswer, RecallAnswer
 from hindsight_common.messaging.delivery import BatchFault, Delivery
+from hindsight_common.messaging.service import Progress, Request, Result
 from hindsight_common.ports.log import Logged, MemoryLog
 from hindsight_recall.application.listing import ListMemories
 from hindsight_recall.application.projection import Projection
@@ -45,16 +44,17 @@ def list_memories(use_case: ListMemories) -> Callable[[Request], Awaitable[ListA
     return handle
 
 
-def rebuild(use_case: Rebuild) -> Callable[[Request], AsyncIterator[dict[str, object]]]:
-    async def handle(_: Request) -> AsyncIterator[dict[str, object]]:
+def rebuild(use_case: Rebuild) -> Callable[[Request], Progress]:
+    async def handle(_: Request) -> Progress:
         if use_case.running:
             raise RequestError("rebuild_running", "the vectors are being rebuilt already", status=409)
         async for step in use_case.run():
-            yield {
+            done = {
                 "store": STORE,
                 "events": step.events,
                 "position": step.position,
                 "switched": step.switched,
             }
+            yield Result(done) if step.switched else done
 
     return handle

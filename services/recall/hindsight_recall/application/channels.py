@@ -43,18 +43,24 @@ class Channels:
     async def search(
         self, index: MemoryIndex, owner: Owner, query: str, where: IndexFilter, steps: Steps
     ) -> list[Candidate]:
-        vector = await steps.run("embed", self._vector(query), part="embedding")
-        weights = await steps.run("analyse", self._weights(owner, query), part="words")
+        vector = await steps.run("embed", lambda: self._vector(query), part="embedding")
+        weights = await steps.run("analyse", lambda: self._weights(owner, query), part="words")
         by_meaning: list[Hit] | None = None
         by_words: list[Hit] | None = None
         if vector is None:
             steps.miss("vectors")
         else:
-            search = index.search_vector(owner, vector, where, self.candidates)
-            by_meaning = await steps.run("search_meaning", search, part="vectors")
+            by_meaning = await steps.run(
+                "search_meaning",
+                lambda: index.search_vector(owner, vector, where, self.candidates),
+                part="vectors",
+            )
         if weights is not None:
-            search = index.search_words(owner, weights, where, self.candidates)
-            by_words = await steps.run("search_words", search, part="words")
+            by_words = await steps.run(
+                "search_words",
+                lambda: index.search_words(owner, weights, where, self.candidates),
+                part="words",
+            )
         found = _merged(by_meaning or [], [hit for hit in by_words or [] if hit.score > 0])
         measured = _Question(
             vector=vector if by_meaning is not None else None,
@@ -64,7 +70,7 @@ class Channels:
         sums = {hit.row.memory_id: hit.score for hit in by_words or []}
         await steps.run(
             "measure",
-            self._complete(index, owner, found, measured, cosines=cosines, sums=sums),
+            lambda: self._complete(index, owner, found, measured, cosines=cosines, sums=sums),
             part="vectors",
         )
         language = language_of(query)

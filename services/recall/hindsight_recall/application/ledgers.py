@@ -39,6 +39,8 @@ class Ledgers:
                     break
                 folded.ledger.apply(logged.event_id, logged.event)
                 folded.position = logged.sequence
+            # somebody may have folded the same log meanwhile, and joined to it since
+            folded = self._folded.get(owner, folded)
         return self._keep(owner, folded)
 
     def _keep(self, owner: Owner, folded: Folded) -> Folded:

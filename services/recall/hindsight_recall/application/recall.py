@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import structlog
 
 from hindsight_common.clock import Clock
-from hindsight_common.errors import RequestError
+from hindsight_common.errors import HindsightError, RequestError
 from hindsight_common.events.requests import (
     RecallAnswer,
     RecalledMemory,
@@ -61,15 +61,17 @@ class Recall:
         """Raises `RequestError` for a request that says something wrong, never for a store that is away."""
         request = parse_request(RecallRequest, data)
         owner, steps = self.ids.owner(tenant, request.user_id), Steps()
-        caught_up = await steps.run("wait", self.freshness.wait(owner, tenant, request), part="not_caught_up")
+        caught_up = await steps.run(
+            "wait", lambda: self.freshness.wait(owner, tenant, request), part="not_caught_up"
+        )
         if not caught_up:
             steps.miss("not_caught_up")
         # before the search: an answer may know more than it claims to cover, never less
-        covered = await steps.run("cover", self.freshness.covers_up_to(owner), part="not_caught_up")
+        covered = await steps.run("cover", lambda: self.freshness.covers_up_to(owner), part="not_caught_up")
         where = self._filter(tenant, request)
         candidates = await self.channels.search(self.projection.index, owner, request.query, where, steps)
         ranked = self._ranked(request, candidates)
-        memories = await self._opened(owner, ranked, request.top_k)
+        memories = await self._opened(owner, ranked, request.top_k, steps)
         steps.finish()
         self.telemetry.answered(steps.took_ms, steps.degraded, len(memories))
         return RecallAnswer(
@@ -116,7 +118,7 @@ class Recall:
         return scored
 
     async def _opened(
-        self, owner: Owner, ranked: list[tuple[Score, Candidate]], top_k: int
+        self, owner: Owner, ranked: list[tuple[Score, Candidate]], top_k: int, steps: Steps
     ) -> tuple[RecalledMemory, ...]:
         """The first `top_k`, unsealed. Every memory's owner is compared with the asker before it leaves."""
         opened: list[RecalledMemory] = []
@@ -133,6 +135,11 @@ class Recall:
                 memory = await self.rows.memory(candidate.row)
             except KeyDestroyed:
                 continue  # forgotten between the search and now
+            except HindsightError as fault:
+                # a row that does not open, or a key that cannot be had now, costs this memory and is said
+                _log.error("recall.row_sealed", fault=type(fault).__name__)
+                steps.miss("vectors")
+                continue
             opened.append(
                 RecalledMemory(
                     **shown(memory).model_dump(),

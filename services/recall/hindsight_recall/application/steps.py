@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import TypeVar
 
@@ -26,12 +26,12 @@ class Steps:
         if part not in self.degraded:
             self.degraded.append(part)
 
-    async def run(self, step: str, work: Awaitable[_T], *, part: str) -> _T | None:
+    async def run(self, step: str, work: Callable[[], Awaitable[_T]], *, part: str) -> _T | None:
         """The step's result, or None after a fault, which costs its part of the answer and is named, whatever it is."""
         started = perf_counter()
         try:
             with tracer().start_as_current_span(f"recall.{step}"):
-                return await work
+                return await work()
         except Exception as fault:  # noqa: BLE001 - the read path never fails whole, so no kind of fault may pass
             _log.warning("recall.part_missing", part=part, step=step, fault=type(fault).__name__)
             self.miss(part)
