@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from hindsight_client.cli import output
+from hindsight_client.cli.examination import Finding, examine
 from hindsight_client.cli.language import say
 from hindsight_client.cli.program import app
 from hindsight_client.cli.session import Session, described
 from hindsight_client.client import HindsightClient
-from hindsight_client.cli.examination import Finding, examine
 from hindsight_common.errors import HindsightError
 
 _MARKS = {"ok": "✓", "warning": "!", "fault": "✗"}

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hindsight_common.adapters.embedded.nats_server import NatsServer
+from hindsight_common.events import subjects
+from hindsight_common.messaging.connection import Bus
+from hindsight_common.messaging.service import Request, Result, Service
+
+MEMORY = {
+    "id": "0f8fad5b-d9cb-469f-a165-70867728950e",
+    "type": "fact",
+    "content": "用户对[花生]过敏",
+    "importance": 0.9,
+    "confidence": 0.9,
+    "status": "active",
+    "role_scope": ["shared"],
+    "occurred_at": "2026-03-04T09:15:00+08:00",
+    "recorded_at": "2026-03-04T09:15:01+08:00",
+    "sources": [{"session_id": "s-1", "turn_id": "t-1"}],
+}
+SCORED = MEMORY | {
+    "score": 0.83,
+    "score_parts": {"similarity": 0.3, "importance": 0.3, "recency": 0.23},
+    "channels": {"words": 1},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    status: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Awaitable[Ran]]
+
+
+@pytest.fixture
+async def asked(bus: Bus) -> AsyncIterator[list[tuple[str, dict[str, Any]]]]:
+    """A deployment that answers every request with something fixed; what it was asked, in order."""
+    heard: list[tuple[str, dict[str, Any]]] = []
+    written: set[str] = set()
+
+    def answers(said: Mapping[str, Any]) -> Callable[[Request], Awaitable[Mapping[str, Any]]]:
+        async def answer(request: Request) -> Mapping[str, Any]:
+            heard.append((request.tenant, json.loads(request.data)))
+            return said
+
+        return answer
+
+    async def write(request: Request) -> Mapping[str, Any]:
+        turn = json.loads(request.data)
+        heard.append((request.tenant, turn))
+        known = turn["turn_id"] in written
+        written.add(turn["turn_id"])
+        return {"turn_id": turn["turn_id"], "accepted": True, "duplicate": known}
+
+    async def forget(request: Request) -> Mapping[str, Any]:
+        body = json.loads(request.data)
+        heard.append((request.tenant, body))
+        stores = {"vectors": {"status": "done", "removed": 2}}
+        receipt = {"id": "r-1", "status": "done", "stores": stores}
+        return {"receipt": receipt} if body["confirm"] else {"would_forget": [MEMORY]}
+
+    async def rebuild(request: Request) -> AsyncIterator[Any]:
+        yield {"events": 10}
+        yield Result({"position": 20})
+
+    service = Service(bus, "recall", "0.1.0", "answers in a test")
+    service.endpoint("write", subjects.MEMORY_WRITE, write)
+    service.endpoint("recall", subjects.MEMORY_RECALL, answers({"memories": [SCORED], "covers_up_to": 1}))
+    service.endpoint("list", subjects.MEMORY_LIST, answers({"memories": [MEMORY]}))
+    outcome = {"turn_id": "t-1", "outcome": "kept", "memories": 2}
+    service.endpoint("turn", subjects.MEMORY_TURN, answers(outcome))
+    service.endpoint("forget", subjects.MEMORY_FORGET, forget)
+    service.endpoint("rebuild", subjects.ADMIN_REBUILD_VECTORS, rebuild)
+    await service.start()
+    yield heard
+    await service.stop()
+
+
+@pytest.fixture
+def cli(nats_server: NatsServer, tmp_path: Path) -> Cli:
+    async def run(*arguments: str, language: str = "C.UTF-8") -> Ran:
+        environment = {
+            **os.environ,
+            "LC_ALL": language,
+            "HINDSIGHT_NATS_URL": nats_server.url,
+            "COLUMNS": "160",
+        }
+        process = await asyncio.create_subprocess_exec(
+            str(Path(sys.executable).parent / "hindsight-cli"),
+            *arguments,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=environment,
+            cwd=tmp_path,
+        )
+        out, err = await process.communicate()
+        assert process.returncode is not None
+        return Ran(process.returncode, out.decode(), err.decode())
+
+    return run
+
+
+Asked = list[tuple[str, dict[str, Any]]]
+
+
+async def test_what_is_recalled_is_data_and_goes_to_stdout(cli: Cli, asked: Asked) -> None:
+    ran = await cli("recall", "点菜要注意什么？", "-u", "u-1", "--top-k", "5", "-o", "json")
+    assert (ran.status, ran.err) == (0, "")
+    assert json.loads(ran.out)["memories"][0]["content"] == "用户对[花生]过敏"
+    assert asked == [("default", {"user_id": "u-1", "query": "点菜要注意什么？", "top_k": 5})]
+    pretty = await cli("recall", "点菜", "-u", "u-1", "--tenant", "acme")
+    assert "0.83" in pretty.out
+    assert "用户对[花生]过敏" in pretty.out
+    assert asked[1][0] == "acme"
+
+
+async def test_a_turn_is_written_and_its_outcome_shown(cli: Cli, asked: Asked) -> None:
+    ran = await cli(
+        "turn", "我对花生过敏", "-u", "u-1", "-s", "s-1", "--turn-id", "t-1", "--reply", "记下了。"
+    )
+    assert (ran.status, ran.out) == (0, "t-1: accepted\n")
+    assert asked[0][1] == {
+        "turn_id": "t-1",
+        "user_id": "u-1",
+        "session_id": "s-1",
+        "messages": [
+            {"role": "user", "content": "我对花生过敏"},
+            {"role": "assistant", "content": "记下了。"},
+        ],
+    }
+    outcome = await cli("turn", "-u", "u-1", "--outcome-of", "t-1", language="zh_CN.UTF-8")
+    assert outcome.out == "t-1: 已记住, 2 条记忆\n"
+
+
+async def test_forgetting_is_a_dry_run_until_it_is_confirmed(cli: Cli, asked: Asked) -> None:
+    dry = await cli("forget", "-u", "u-1", "--everything")
+    assert dry.status == 0
+    assert "用户对[花生]过敏" in dry.out
+    assert "nothing was forgotten" in dry.err
+    done = await cli("forget", "-u", "u-1", "--everything", "--yes")
+    assert "receipt r-1: done" in done.out
+    assert [body["confirm"] for _, body in asked] == [False, True]
+    vague = await cli("forget", "-u", "u-1", "--yes")
+    assert (vague.status, len(asked)) == (1, 2)
+    assert "exactly one" in vague.err
+
+
+async def test_a_history_is_imported_and_again_without_repeating_anything(
+    cli: Cli, asked: Asked, tmp_path: Path
+) -> None:
+    conversation = {
+        "speaker_a": "Ann",
+        "speaker_b": "Bo",
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [
+            {"speaker": "Ann", "dia_id": "D1:1", "text": "Hi!"},
+            {"speaker": "Bo", "dia_id": "D1:2", "text": "嗨！"},
+        ],
+    }
+    file = tmp_path / "history.json"
+    file.write_text(json.dumps([{"sample_id": "c-1", "conversation": conversation}]))
+    first = await cli("import", str(file), "--format", "locomo", "-o", "json")
+    again = await cli("import", str(file), "--format", "locomo")
+    assert (first.status, again.status) == (0, 0)
+    assert json.loads(first.out) == {"turns": 2, "accepted": 2, "duplicates": 0, "refused": []}
+    assert again.out == "2 turns: 0 accepted, 2 already there, 0 refused\n"
+    assert asked[0][1]["occurred_at"] == "2023-05-08T13:56:00+00:00"
+
+
+async def test_a_refused_line_is_named_and_the_status_says_so(cli: Cli, asked: Asked, tmp_path: Path) -> None:
+    turn = {"user_id": "u-1", "session_id": "s-1", "messages": [{"role": "user", "content": "x"}]}
+    lines = [turn | {"turn_id": "t-1"}, turn | {"turn_id": "t-2", "user_id": ""}, turn | {"turn_id": "t-3"}]
+    file = tmp_path / "turns.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in lines))
+    ran = await cli("import", str(file), "--format", "turns")
+    assert ran.status == 1
+    assert ran.out == "3 turns: 2 accepted, 0 already there, 1 refused\n"
+    assert "turn 2: invalid_turn: user_id must not be empty" in ran.err
+
+
+async def test_a_rebuild_ends_with_its_result(cli: Cli, asked: Asked) -> None:
+    ran = await cli("rebuild", "--store", "vectors")
+    assert (ran.status, ran.out) == (0, "vectors: position 20\n")
+
+
+async def test_the_doctor_finds_what_is_missing_and_says_what_to_do(cli: Cli, asked: Asked) -> None:
+    ran = await cli("doctor", "-o", "json", "--wait", "0.5")
+    findings = {finding["what"]: finding for finding in json.loads(ran.out)["findings"]}
+    assert ran.status == 1
+    assert (findings["streams"]["level"], findings["recall"]["level"]) == ("ok", "ok")
+    assert (findings["pruner"]["level"], findings["pruner"]["found"]) == ("fault", "does not answer")
+    assert "hindsight-pruner" in findings["pruner"]["way_out"]
+    assert findings["clock"]["level"] == "ok"
+    assert findings["consumer vectors"]["found"] == "0 waiting, 0 in hand"
+    chinese = await cli("doctor", "--wait", "0.5", language="zh_CN.UTF-8")
+    assert "无应答" in chinese.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("recall",),
+        ("recall", "q"),
+        ("recall", "q", "-u", "u", "--top-k", "x"),
+        ("nothing",),
+        ("-o", "yaml", "list"),
+    ],
+)
+async def test_a_wrong_call_is_status_2(cli: Cli, arguments: tuple[str, ...]) -> None:
+    ran = await cli(*arguments)
+    assert (ran.status, ran.out) == (2, "")
+
+
+async def test_what_is_refused_is_status_1_with_the_reason(cli: Cli, asked: Asked) -> None:
+    ran = await cli("recall", "q", "-u", "u ")
+    assert (ran.status, ran.out) == (1, "")
+    assert "invalid_request: user_id begins or ends with white space" in ran.err
