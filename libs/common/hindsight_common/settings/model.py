@@ -105,8 +105,8 @@ class EmbeddingSettings(Section):
     )
     cache_dir: Path | None = setting(
         None,
-        "Folder for models converted at first use; empty = inside the data directory.",
-        "首次使用时转换的模型存放目录；留空 = 放在数据目录中。",
+        "Folder for models converted at first use; empty = hindsight/models in the user's cache.",
+        "首次使用时转换的模型存放目录；留空 = 用户缓存目录下的 hindsight/models。",
     )
 
 
