@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 
 from hindsight_extractor.domain.rules.prose import Sentence
 from hindsight_extractor.domain.rules.stance import asks, is_tag, is_tentative, supposes
 from hindsight_extractor.domain.rules.word_lists import Language
+from hindsight_extractor.domain.time_expressions import TimeMention, find_times
 
 _OPENS = (
     r"(?:i|i'm|i've|i'd|i'll|we|we're|we've|he|he's|she|she's|they|they're|it|it's|you|you're|my|our|his|her|their|that|that's"
@@ -84,3 +86,19 @@ def _which_ask(pieces: list[str], read: str, language: Language) -> list[bool]:
         if len(pieces) > 1 and is_tag(pieces[-1]):
             asking[-2] = True
     return asking
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A sentence with its clauses and the times it names; both empty where it is too long to be read."""
+
+    sentence: Sentence
+    clauses: tuple[Clause, ...]
+    mentions: tuple[TimeMention, ...]
+
+
+def parsed(sentence: Sentence, at: datetime) -> Parsed:
+    """The sentence, read once; `at` is when it was said, in the speaker's zone."""
+    if not sentence.is_readable:
+        return Parsed(sentence, (), ())
+    return Parsed(sentence, tuple(clauses_of(sentence)), tuple(find_times(sentence.text, at)))

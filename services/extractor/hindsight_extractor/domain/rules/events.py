@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hindsight_extractor.domain.rules import stance
-from hindsight_extractor.domain.rules.clauses import clauses_of
+from hindsight_extractor.domain.rules.clauses import Parsed
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.people import people_in
-from hindsight_extractor.domain.rules.prose import Sentence
 from hindsight_extractor.domain.rules.word_lists import Language, words_of
-from hindsight_extractor.domain.time_expressions import TimeMention, resolve
+from hindsight_extractor.domain.time_expressions import TimeMention
 
 # A summary keeps at most so many characters: several windows of an embedder. Sentences that weigh more come first.
 LONGEST_SUMMARY = 4000
@@ -47,36 +46,38 @@ class Event:
     mention: TimeMention | None
 
 
-def telling_of(sentence: Sentence, facts: Sequence[Fact], at: datetime) -> Telling | None:
+def telling_of(said: Parsed, facts: Sequence[Fact], at: datetime) -> Telling | None:
     """What of a sentence is worth keeping once its facts are kept; None for greetings, questions and requests."""
-    language = sentence.language
+    sentence, language = said.sentence, said.sentence.language
     remember = stance.asked_to_remember(sentence.read, language)
     start = remember or stance.opener_length(sentence.read, language)
     read = sentence.read[start:]
-    if not remember and (_only_asks(sentence, start) or stance.requests(read, language)):
+    if not remember and (_only_asks(said, start) or stance.requests(read, language)):
         return None
     covered = [(fact.begin, fact.end) for fact in facts]
     covered += [(fact.mention.begin, fact.mention.end) for fact in facts if fact.mention]
     rest = _without(sentence.read, [(0, start), *covered])
     if not (stance.tells(rest, language) if not covered else stance.content_weight(rest, language)[0] >= 2):
         return None
-    return _telling(sentence, start, at, remembered=bool(remember))
+    return _telling(said, start, at, remembered=bool(remember))
 
 
-def question_told(sentence: Sentence, at: datetime) -> Telling | None:
+def question_told(said: Parsed, at: datetime) -> Telling | None:
     """A question or request that also says something of who asks; for turns from which nothing else remains."""
+    sentence = said.sentence
     start = stance.opener_length(sentence.read, sentence.language)
     read = sentence.read[start:]
     if not stance.speaks_of_oneself(read, sentence.language) or not stance.tells(read, sentence.language):
         return None
-    return _telling(sentence, start, at, asked=True)
+    return _telling(said, start, at, asked=True)
 
 
 def _telling(
-    sentence: Sentence, start: int, at: datetime, *, remembered: bool = False, asked: bool = False
+    said: Parsed, start: int, at: datetime, *, remembered: bool = False, asked: bool = False
 ) -> Telling:
+    sentence = said.sentence
     text = sentence.text[start:].strip()
-    mention = resolve(text[:600], at)
+    mention = next(iter(said.mentions), None)
     importance = _QUESTION if asked else _weight(sentence.read, sentence.language, mention, at)
     return Telling(
         text=text,
@@ -90,14 +91,13 @@ def _telling(
     )
 
 
-def _only_asks(sentence: Sentence, start: int) -> bool:
+def _only_asks(said: Parsed, start: int) -> bool:
     """True if no clause of the sentence tells anything that is not asked."""
-    if not sentence.is_readable:
-        return False
-    told = [c for c in clauses_of(sentence) if not c.is_asking and c.end > start]
-    return not any(
+    sentence = said.sentence
+    told = (c for c in said.clauses if not c.is_asking and c.end > start)
+    return any(c.is_asking for c in said.clauses) and not any(
         stance.tells(sentence.read[max(c.begin, start) : c.end], sentence.language) for c in told
-    ) and any(c.is_asking for c in clauses_of(sentence))
+    )
 
 
 def _without(read: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hindsight_common.ports.extraction import ExtractedItem, Extraction, Message, Turn
 from hindsight_extractor.domain.rules import stance
+from hindsight_extractor.domain.rules.clauses import parsed
 from hindsight_extractor.domain.rules.events import Event, Telling, event_of, question_told, telling_of
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.facts import FactReader
@@ -16,13 +18,19 @@ from hindsight_extractor.domain.rules.prose import Sentence, language_of, senten
 from hindsight_extractor.domain.rules.speakers import said_by
 
 _ASKED_TO_KEEP = 0.1
-_MOST_SENTENCES_ASKED = 20
+_MOST_QUESTIONS = 20
+_SENTENCES_AT_ONCE = 20
+_FICTION_SHOWS_WITHIN = 4000
 
 
 @dataclass(slots=True)
 class _Heard:
-    """What has been taken from one speaker's messages so far; ids are those of the messages that gave it."""
+    """What has been taken from one speaker's messages, each with the id of its message.
 
+    `commanded` = some message tries to instruct whoever reads the memory later.
+    """
+
+    commanded: bool
     facts: list[tuple[Fact, Sentence, str]] = field(default_factory=list)
     tellings: list[tuple[Telling, str]] = field(default_factory=list)
     questions: list[tuple[Telling, str]] = field(default_factory=list)
@@ -44,21 +52,41 @@ class RuleExtractor:
         return None
 
     async def extract(self, turn: Turn) -> Extraction:
-        """Facts in the order said, then at most one event, for each speaker of the turn's user side."""
+        """Facts in the order said, then at most one event, for each speaker of the turn's user side.
+
+        Long messages are read in steps between which the event loop runs.
+        """
         at = _in_zone(turn.occurred_at, turn.time_zone)
-        return Extraction(
-            tuple(item for speaker, said in said_by(turn) for item in _items(speaker, said, at))
-        )
+        items: list[ExtractedItem] = []
+        for speaker, messages in said_by(turn):
+            heard = _Heard(commanded=any(stance.is_command(message.content) for message in messages))
+            reader = FactReader(speaker)
+            for message in messages:
+                await _hear(heard, reader, message, at)
+            items += _items(speaker, heard)
+        return Extraction(tuple(items))
 
 
-def _items(speaker: str, messages: Sequence[Message], at: datetime) -> Iterator[ExtractedItem]:
-    heard = _Heard()
-    reader = FactReader(speaker, at)
-    texts = [(message.id, written_text(message.content)) for message in messages]
-    commanded = any(stance.is_command(text) for _, text in texts)
-    for message_id, text in texts:
-        _hear(heard, reader, message_id, text, at)
-    quarantined = "instruction" if commanded else None
+async def _hear(heard: _Heard, reader: FactReader, message: Message, at: datetime) -> None:
+    text = written_text(message.content)
+    invented = stance.is_fiction(text[:_FICTION_SHOWS_WITHIN], language_of(text[:_FICTION_SHOWS_WITHIN]))
+    for number, sentence in enumerate(sentences(text), start=1):
+        said = parsed(sentence, at)
+        facts = [] if invented else reader.read(said)
+        heard.facts += [(fact, sentence, message.id) for fact in facts]
+        telling = telling_of(said, facts, at)
+        if telling:
+            heard.tellings.append((telling, message.id))
+        elif len(heard.questions) < _MOST_QUESTIONS and not facts:
+            question = question_told(said, at)
+            if question:
+                heard.questions.append((question, message.id))
+        if number % _SENTENCES_AT_ONCE == 0:
+            await asyncio.sleep(0)
+
+
+def _items(speaker: str, heard: _Heard) -> Iterator[ExtractedItem]:
+    quarantined = "instruction" if heard.commanded else None
     for fact, sentence, message_id in _each_once(heard.facts):
         yield _fact_item(fact, sentence, message_id, speaker, quarantined)
     tellings = heard.tellings or ([] if heard.facts else heard.questions)
@@ -66,20 +94,6 @@ def _items(speaker: str, messages: Sequence[Message], at: datetime) -> Iterator[
     if event:
         ids = tuple(dict.fromkeys(message_id for _, message_id in tellings))
         yield _event_item(event, ids, speaker, quarantined)
-
-
-def _hear(heard: _Heard, reader: FactReader, message_id: str, text: str, at: datetime) -> None:
-    invented = stance.is_fiction(text[:4000], language_of(text[:4000]))
-    for sentence in sentences(text):
-        facts = reader.read(sentence) if sentence.is_readable and not invented else []
-        heard.facts += [(fact, sentence, message_id) for fact in facts]
-        telling = telling_of(sentence, facts, at)
-        if telling:
-            heard.tellings.append((telling, message_id))
-        elif len(heard.questions) < _MOST_SENTENCES_ASKED and not facts:
-            question = question_told(sentence, at)
-            if question:
-                heard.questions.append((question, message_id))
 
 
 def _each_once(facts: list[tuple[Fact, Sentence, str]]) -> Iterator[tuple[Fact, Sentence, str]]:

@@ -80,7 +80,7 @@ class FactMaker:
             yield self._fact(claim, seen, span)
         for further, name in _FURTHER:
             if groups.get(further) and _fits_role(rule, further, groups[further] or ""):
-                second = next(r for r in fact_rules(seen.language) if r.predicate == name)
+                second = fact_rules(seen.language).first(name)
                 yield self._fact(Claim(second, {}, whom, faith), seen, found.span(further))
 
     def relation(self, seen: Seen, span: Span, word: str, name: str) -> Fact:
@@ -112,8 +112,7 @@ class FactMaker:
         statement = wording.Statement(
             template, thing, parts, owned=wording.is_owned(seen.sentence.read, begin)
         )
-        is_person = declared(name).value == "person" and name != "has_pet"
-        people = (claim.whom.name, thing if is_person else None)
+        people = (claim.whom.name, thing if declared(name).value == "person" else None)
         return Fact(
             subject=wording.subject_field(self._speaker, claim.whom, seen.language),
             predicate=name,

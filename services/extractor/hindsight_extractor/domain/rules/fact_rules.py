@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from itertools import count
@@ -45,11 +45,43 @@ class FactRule:
     importance: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FactRules:
+    """The rules of a language by where they begin: at the clause itself, or after its subject.
+
+    `any_whole` and `any_led` match wherever one of those rules does; dated rules read a clause with its times
+    left in and are told by `any_dated`, which finds one of their words.
+    """
+
+    whole: tuple[FactRule, ...]
+    led: tuple[FactRule, ...]
+    any_whole: re.Pattern[str]
+    any_led: re.Pattern[str]
+    any_dated: re.Pattern[str]
+
+    def first(self, predicate: str) -> FactRule:
+        return next(rule for rule in self.led if rule.predicate == predicate)
+
+
 @cache
-def fact_rules(language: Language) -> tuple[FactRule, ...]:
+def fact_rules(language: Language) -> FactRules:
     """Every rule of the language, in the order of its file."""
     forms = _forms(language)
-    return tuple(_compiled(row, forms, language) for row in read_data(f"facts_{language}.toml")["rule"])
+    rules = [_compiled(row, forms, language) for row in read_data(f"facts_{language}.toml")["rule"]]
+    whole = tuple(rule for rule in rules if rule.whole)
+    led = tuple(rule for rule in rules if not rule.whole)
+    return FactRules(
+        whole=whole,
+        led=led,
+        any_whole=_union(whole),
+        any_led=_union([rule for rule in led if not rule.dates]),
+        any_dated=re.compile(r"生|\bborn\b", re.IGNORECASE),
+    )
+
+
+def _union(rules: Sequence[FactRule]) -> re.Pattern[str]:
+    bare = (re.sub(r"\(\?P<\w+>", "(?:", rule.match.pattern) for rule in rules)
+    return re.compile("|".join(f"(?:{pattern})" for pattern in bare), re.IGNORECASE)
 
 
 def _compiled(row: Mapping[str, Any], forms: Mapping[str, str], language: Language) -> FactRule:

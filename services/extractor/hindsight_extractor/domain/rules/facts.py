@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 
-from hindsight_extractor.domain.rules.clauses import Clause, clauses_of
+from hindsight_extractor.domain.rules.clauses import Clause, Parsed
 from hindsight_extractor.domain.rules.contacts import contacts_in
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.fact_making import FactMaker, Seen
 from hindsight_extractor.domain.rules.fact_rules import FactRule, fact_rules
 from hindsight_extractor.domain.rules.objects import Span
-from hindsight_extractor.domain.rules.prose import Sentence
 from hindsight_extractor.domain.rules.subjects import Found, Subject, subject_of
 from hindsight_extractor.domain.rules.views import view_of
 from hindsight_extractor.domain.rules.word_lists import Language
-from hindsight_extractor.domain.time_expressions import find_times
 
 # Predicates that a Chinese clause without any subject states of its speaker: 对花生过敏。住在上海。
 _OWN_WITHOUT_SUBJECT = frozenset(
@@ -74,19 +71,18 @@ class _Reading:
 class FactReader:
     """Reads one speaker's sentences in order and remembers of whom they last spoke."""
 
-    def __init__(self, speaker: str, at: datetime) -> None:
+    def __init__(self, speaker: str) -> None:
         self._speaker = speaker
-        self._at = at
         self._maker = FactMaker(speaker)
         self._third: Subject | None = None
         self._has_spoken = False
 
-    def read(self, sentence: Sentence) -> list[Fact]:
+    def read(self, parsed: Parsed) -> list[Fact]:
         """The facts of a sentence; none from what it asks, supposes, or reports of others about others."""
-        mentions = find_times(sentence.text, self._at)
+        sentence, mentions = parsed.sentence, parsed.mentions
         facts: dict[tuple[str, str, str, bool], Fact] = {}
         carried: Subject | None = None
-        for clause in clauses_of(sentence):
+        for clause in parsed.clauses:
             seen = Seen(sentence, view_of(sentence, clause, mentions))
             found = subject_of(seen.view.read, 0, len(seen.view.read), sentence.language)
             subject = self._resolved(found, carried, sentence.language)
@@ -140,7 +136,7 @@ class FactReader:
     def _by_rules(self, reading: _Reading) -> Iterator[Fact]:
         taken: list[Span] = []
         view = reading.seen.view
-        for rule in fact_rules(reading.seen.language):
+        for rule in _candidates(reading):
             believed = self._believed(rule, reading)
             if believed is None:
                 continue
@@ -176,6 +172,15 @@ class FactReader:
         if not word or word.lower() in {"me", "us", "我"}:
             return whom
         return self._third if word.lower() in {"him", "her", "them", "他", "她"} else Subject("named", word)
+
+
+def _candidates(reading: _Reading) -> Iterator[FactRule]:
+    """The rules that may fit, in order; most clauses fit none, which one look tells."""
+    view, rules = reading.seen.view, fact_rules(reading.seen.language)
+    if rules.any_whole.match(view.read, reading.begin):
+        yield from rules.whole
+    if rules.any_dated.search(view.read, reading.verb) or rules.any_led.match(view.read, reading.verb):
+        yield from rules.led
 
 
 def _faith(clause: Clause, own: Subject | None, subject: Subject | None) -> float:

@@ -37,10 +37,10 @@ _BREAK = re.compile(
     r"|(?<=[.][\"'”])(?=\s)"
     r"|(?<=\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\b[A-Z]\.)(?=\s)"
     r"|(?<=[A-Z]\.[A-Z]\.)(?=\s+[A-Z][a-z]+\s)"
-    r"|\s*\n\s*"
+    r"|\n"
 )
 # A long quotation is somebody else's words; a short one is a title.
-_QUOTATION = re.compile(r'"([^"\n]{1,400})"|“([^”\n]{1,400})”|「([^」\n]{1,400})」|『([^』\n]{1,400})』')
+_QUOTATION = re.compile(r'"([^"\n]{1,400})"|“([^“”\n]{1,400})”|「([^「」\n]{1,400})」|『([^『』\n]{1,400})』')
 _ONE_TO_ONE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {
     ord(mark): plain
     for mark, plain in {

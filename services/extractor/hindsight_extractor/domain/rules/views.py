@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hindsight_extractor.domain.rules.clauses import Clause
 from hindsight_extractor.domain.rules.prose import Sentence
 from hindsight_extractor.domain.time_expressions import TimeMention
+
+_SPACE = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,14 @@ class View:
 
 def view_of(sentence: Sentence, clause: Clause, times: Sequence[TimeMention]) -> View:
     """English keeps its length, times become spaces; in Chinese times and spaces are left out."""
-    hidden = {i for mention in times for i in range(mention.begin, mention.end)}
+    begin, end = clause.begin, clause.end
+    read = sentence.read[begin:end]
+    hidden = {i for mention in times for i in range(max(mention.begin, begin), min(mention.end, end))}
     if sentence.language == "en":
-        read = "".join(" " if i in hidden else sentence.read[i] for i in range(clause.begin, clause.end))
-        return View(read, range(clause.begin, clause.end))
-    kept = [i for i in range(clause.begin, clause.end) if i not in hidden and not sentence.read[i].isspace()]
+        if hidden:
+            read = "".join(" " if i in hidden else sign for i, sign in enumerate(read, begin))
+        return View(read, range(begin, end))
+    if not hidden and not _SPACE.search(read):
+        return View(read, range(begin, end))
+    kept = [i for i, sign in enumerate(read, begin) if i not in hidden and not sign.isspace()]
     return View("".join(sentence.read[i] for i in kept), kept)
