@@ -6,7 +6,6 @@ import asyncio
 from contextlib import suppress
 
 import structlog
-from hindsight_common.messaging.service import Service
 
 from hindsight_common.core import Core
 from hindsight_common.errors import HindsightError
@@ -14,6 +13,7 @@ from hindsight_common.events import subjects
 from hindsight_common.events.streams import VECTORS_CONSUMER
 from hindsight_common.messaging.delivery import deliver_in_order
 from hindsight_common.messaging.provisioning import rewind
+from hindsight_common.messaging.service import Service
 from hindsight_common.ports.embedding import Embedder
 from hindsight_common.ports.index_home import IndexHome
 from hindsight_common.ports.memory_index import MemoryIndex
@@ -42,6 +42,7 @@ class RecallWorker:
 
     def __init__(self, core: Core, home: IndexHome, embedder: Embedder, words: WordAnalyzer) -> None:
         self._core = core
+        self._words = words
         rows = RowMaker(core.ids, core.keyring, words)
         ledgers = Ledgers(core.log)
         self.projection = Projection(ledgers, home.open_live(), embedder, rows)
@@ -93,6 +94,8 @@ class RecallWorker:
 
     async def start(self) -> None:
         self._committed = self.projection.position = await self.projection.index.position()
+        # the first use of the word tables reads them; no request should wait for that
+        await asyncio.to_thread(self._words.query_weights, "warm up 预热")
         # what the store had not made durable when it was last left comes again
         await rewind(self._core.bus.js, VECTORS_CONSUMER, self._committed)
         await self._consumption.start()

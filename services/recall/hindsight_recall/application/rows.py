@@ -16,8 +16,12 @@ from hindsight_common.ports.keys import Keyring
 from hindsight_common.ports.memory_index import IndexRow
 from hindsight_common.ports.words import WordAnalyzer
 from hindsight_common.sealing import SealingKey
+from hindsight_recall.domain.questions import asked_in
 
 _MEMORY: Final = TypeAdapter(Memory)
+
+# of a word that stands in a memory of usual length once, whose weight is 1
+ASKED_WEIGHT: Final = 0.7
 
 
 def hashed(ids: IdFactory, owner: Owner, weights: Mapping[str, float]) -> dict[int, float]:
@@ -70,8 +74,15 @@ class RowMaker:
             sealed=sealed,
             key_id=key.key_id,
             vector=vector,
-            words=hashed(self._ids, owner, self._words.document_weights(memory.search_text)),
+            words=hashed(self._ids, owner, self._word_weights(memory)),
         )
+
+    def _word_weights(self, memory: Memory) -> dict[str, float]:
+        """A fact is found by its own words, and more weakly by those in which one asks for its kind."""
+        weights = dict.fromkeys(self._words.terms(asked_in(memory.predicate)), ASKED_WEIGHT)
+        for term, weight in self._words.document_weights(memory.search_text).items():
+            weights[term] = max(weight, weights.get(term, 0.0))
+        return weights
 
     async def memory(self, row: IndexRow) -> Memory:
         """Opens a row. Raises `KeyDestroyed` if its user was forgotten since."""
