@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -146,6 +147,36 @@ async def test_a_server_without_jetstream_is_named_as_the_reason(tmp_path: Path)
     finally:
         process.terminate()
         await process.wait()
+
+
+async def test_a_server_too_old_to_rewind_a_consumer_is_refused() -> None:
+    async def old_server(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b'INFO {"server_id":"X","version":"2.12.1","headers":true,"max_payload":1048576}\r\n')
+        with suppress(ConnectionError):
+            while line := await reader.readline():
+                if line.startswith(b"PING"):
+                    writer.write(b"PONG\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(old_server, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    with pytest.raises(StopAndFix, match=r"is version 2\.12\.1; at least 2\.14"):
+        await connect(f"nats://127.0.0.1:{port}", name="test", patience_s=5)
+    server.close()
+
+
+async def test_a_stream_whose_subjects_are_taken_is_named(bare_bus: Bus) -> None:
+    await bare_bus.js.add_stream(name="OTHER", subjects=["log.00.>"])
+    with pytest.raises(StopAndFix, match="stream LOG cannot be created"):
+        await provision(bare_bus.js)
+
+
+async def test_several_processes_may_provision_at_once(bare_bus: Bus, nats_server: NatsServer) -> None:
+    others = [await connect(nats_server.url, name="other") for _ in range(3)]
+    drift = await asyncio.gather(*(provision(bus.js) for bus in (bare_bus, *others)))
+    assert drift == [[], [], [], []]
+    for other in others:
+        await other.close()
 
 
 @pytest.mark.parametrize(("off_s", "direction"), [(90, "ahead of"), (-90, "behind")])

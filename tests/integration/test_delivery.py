@@ -42,7 +42,7 @@ class Graveyard:
 
 async def _publish(bus: Bus, *bodies: bytes) -> None:
     for body in bodies:
-        await publish(bus, "turn.00.default.aa.t", body)
+        await publish(bus, "turn.00.default.aa.t", body, timeout_s=60)
 
 
 async def _until(condition: Callable[[], bool | Awaitable[bool]], timeout_s: float = 60) -> None:
@@ -246,6 +246,34 @@ async def test_it_comes_through_a_killed_server_with_work_in_hand_and_the_loop_r
     await _until(lambda: _is_empty(bus) if len(calls) == 12 else False)
     await consumption.stop()
     assert calls == {str(number).encode(): 1 for number in range(12)}
+
+
+async def test_an_outage_of_several_reconnection_attempts_is_waited_out_with_the_loop_alive(
+    bus: Bus, nats_server: NatsServer
+) -> None:
+    seen: list[bytes] = []
+
+    async def handle(delivery: Delivery) -> None:
+        seen.append(delivery.data)
+
+    consumption = deliver_each(bus, SPEC, handle, bury=Graveyard().bury, concurrency=4)
+    await consumption.start()
+    await _publish(bus, b"before")
+    await _until(lambda: seen == [b"before"])
+    await nats_server.stop()
+    ticks = 0
+    async with asyncio.timeout(60):
+        while ticks < 250:
+            await asyncio.sleep(0.01)
+            ticks += 1
+    assert not bus.is_connected
+    with pytest.raises(RetryLater):
+        await publish(bus, "turn.00.default.aa.t", b"lost", timeout_s=0.1)
+    await nats_server.start()
+    await _until(lambda: bus.is_connected)
+    await _publish(bus, b"after")
+    await _until(lambda: seen[-1] == b"after")
+    await consumption.stop()
 
 
 async def test_what_the_server_sends_again_while_it_is_in_hand_is_not_handled_twice(

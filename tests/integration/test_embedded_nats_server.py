@@ -109,6 +109,9 @@ async def test_an_orphan_of_an_earlier_run_is_ended_but_a_stranger_with_its_pid_
         [sys.executable, "-c", "import time; time.sleep(600)", str(tmp_path / "nats.conf")]
     )
     try:
+        async with asyncio.timeout(20):
+            while "nats.conf" not in command_line(orphan.pid) or not command_line(stranger.pid):
+                await asyncio.sleep(0.01)
         pid_file.write_text(str(stranger.pid))
         assert not reap_orphan(pid_file, str(tmp_path / "nats.conf"))
         assert stranger.poll() is None

@@ -28,6 +28,7 @@ DEFAULT_PATIENCE_S: Final = 30.0
 PING_INTERVAL_S: Final = 15
 RECONNECT_WAIT_S: Final = 0.5
 ALLOWED_CLOCK_DIFFERENCE_S: Final = 60.0
+OLDEST_SERVER: Final = (2, 14)
 
 _log = structlog.get_logger(__name__)
 
@@ -74,7 +75,8 @@ async def connect(
     """Connects and returns once JetStream answers; from then on it reconnects for ever.
 
     `url` may list several servers, separated by commas. Raises StopAndFix when no server or no JetStream
-    answers within `patience_s`, when credentials are refused, or when the clocks are more than 60 s apart.
+    answers within `patience_s`, when credentials are refused, when the server is older than 2.14, or when the
+    clocks are more than 60 s apart.
     """
     observers: set[Callable[[], None]] = set()
     broker = _broker(url, name, inbox_prefix, observers)
@@ -89,6 +91,7 @@ async def connect(
         raise StopAndFix(f"the NATS server at {public(url)} refuses the connection: {error}") from error
     bus = Bus(broker, nc, nc.jetstream(), observers)
     try:
+        _require_version(bus, public(url))
         await _require_jetstream(bus, public(url), patience_s)
         await check_clock(bus.js, clock or SystemClock())
     except BaseException:
@@ -169,6 +172,15 @@ def _broker(url: str, name: str, inbox_prefix: str | None, observers: set[Callab
         discovered_server_cb=on_discovered,
         logger=None,
     )
+
+
+def _require_version(bus: Bus, where: str) -> None:
+    """Consumers are rewound by the server, which earlier ones cannot do."""
+    version = bus.nc.connected_server_version
+    if (version.major, version.minor) < OLDEST_SERVER:
+        oldest = ".".join(map(str, OLDEST_SERVER))
+        found = f"version {version.major}.{version.minor}.{version.patch}"
+        raise StopAndFix(f"the NATS server at {where} is {found}; at least {oldest} is needed: upgrade it")
 
 
 async def _require_jetstream(bus: Bus, where: str, patience_s: float) -> None:

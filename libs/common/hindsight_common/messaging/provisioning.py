@@ -19,7 +19,7 @@ from nats.js import JetStreamContext, api
 from hindsight_common.errors import HindsightError, StopAndFix
 from hindsight_common.events.streams import CONSUMERS, STREAMS, ConsumerSpec, StreamSpec
 from hindsight_common.messaging.connection import connect
-from hindsight_common.messaging.faults import server_faults
+from hindsight_common.messaging.faults import SUBJECTS_OVERLAP, server_faults
 from hindsight_common.messaging.reading import last_sequence
 
 # compared as the server reports them; what it adds by itself (limits, metadata) is not ours to judge
@@ -69,7 +69,10 @@ async def provision(
 
 
 async def ensure_stream(js: JetStreamContext, spec: StreamSpec) -> list[str]:
-    """Creates the stream unless one of its name exists; what differs, as sentences."""
+    """Creates the stream unless one of its name exists; what differs, as sentences.
+
+    StopAndFix when another stream already takes its subjects.
+    """
     wanted = _stream_config(spec)
     with server_faults(f"provisioning stream {spec.name}"):
         try:
@@ -77,8 +80,10 @@ async def ensure_stream(js: JetStreamContext, spec: StreamSpec) -> list[str]:
         except nats.js.errors.NotFoundError:
             try:
                 info = await js.add_stream(wanted)
-            except nats.js.errors.BadRequestError:
-                # somebody else created it in between, or another stream has its subjects
+            except nats.js.errors.BadRequestError as error:
+                if error.err_code == SUBJECTS_OVERLAP:
+                    raise StopAndFix(_overlap(spec)) from error
+                # somebody else created it in between
                 info = await js.stream_info(spec.name)
     return [
         f"stream {spec.name}: {name} is {have!r} on the server, declared is {want!r}"
@@ -122,6 +127,11 @@ async def rewind(js: JetStreamContext, spec: ConsumerSpec, position: int) -> Non
     await ensure_consumer(js, spec)
     with server_faults(f"rewinding {spec.stream}/{spec.durable}"):
         await js.reset_consumer(spec.stream, spec.durable, seq=position + 1)
+
+
+def _overlap(spec: StreamSpec) -> str:
+    taken = ", ".join(spec.subjects)
+    return f"stream {spec.name} cannot be created: another stream of this account takes some of {taken}"
 
 
 def _stream_config(spec: StreamSpec) -> api.StreamConfig:

@@ -1,7 +1,7 @@
 """Pulls messages of one durable consumer: never more than there is room for, through every outage.
 
 FastStream's own pull subscribers fetch a fixed number whatever is free, wait out a timeout on a partial batch, and
-leave what they fetched unacknowledged when they stop; ADR 0002 has the measurements.
+leave what they fetched unacknowledged when they stop; ADR 0007 has the measurements.
 """
 
 from __future__ import annotations

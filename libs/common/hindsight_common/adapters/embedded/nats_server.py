@@ -99,6 +99,8 @@ class NatsServer:
                     raise
             else:
                 break
+        # it keeps it, also when it is stopped and started again
+        self._wanted_port = self._port
         self._supervision = asyncio.create_task(self._supervise(), name="nats-server supervision")
 
     async def stop(self) -> None:
