@@ -3,7 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from hindsight_client.cli import app
 from hindsight_client.cli.arguments import hoisted
 from hindsight_client.cli.language import say
 from hindsight_client.deployment import DEFAULT_URL, find_nats_url
@@ -22,6 +24,24 @@ from hindsight_common.errors import StopAndFix
 )
 def test_options_of_the_program_may_stand_anywhere(given: list[str], taken: list[str]) -> None:
     assert hoisted(given) == taken
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recall"],
+        ["recall", "u"],
+        ["turn", "u"],
+        ["turn", "u", "--file", "nowhere.json"],
+        ["recall", "u", "q", "--top-k", "x"],
+        ["import", "nowhere.json", "--format", "turns"],
+        ["nothing"],
+        ["list", "u", "-o", "yaml"],
+    ],
+)
+def test_a_wrong_call_is_status_2_and_prints_no_data(arguments: list[str]) -> None:
+    ran = CliRunner().invoke(app, hoisted(arguments))
+    assert (ran.exit_code, ran.stdout) == (2, "")
 
 
 @pytest.mark.parametrize(

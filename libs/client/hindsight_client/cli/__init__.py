@@ -8,7 +8,7 @@ from hindsight_client.cli import doctor_command, import_command, job_commands, m
 from hindsight_client.cli.arguments import hoisted
 from hindsight_client.cli.program import app
 
-__all__ = ["doctor_command", "import_command", "job_commands", "main", "memory_commands"]
+__all__ = ["app", "doctor_command", "import_command", "job_commands", "main", "memory_commands"]
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ def rebuild(
 def consolidate(
     context: typer.Context,
     *,
-    user: Annotated[str, typer.Option("--user", "-u", help=say("Whose memory.", "记忆所属的用户。"))],
+    user: Annotated[str, typer.Argument(help=say("Whose memory.", "记忆所属的用户。"))],
 ) -> None:
     run: Session = context.obj
 

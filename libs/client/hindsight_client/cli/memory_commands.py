@@ -16,7 +16,7 @@ from hindsight_client.client import HindsightClient
 from hindsight_common.errors import RequestError
 from hindsight_common.events.strict_json import read_object
 
-User = Annotated[str, typer.Option("--user", "-u", help=say("Whose memory.", "记忆所属的用户。"))]
+User = Annotated[str, typer.Argument(help=say("Whose memory.", "记忆所属的用户。"))]
 SessionName = Annotated[
     str | None, typer.Option("--session", "-s", help=say("Only this session.", "仅限该会话。"))
 ]
@@ -26,10 +26,8 @@ SessionName = Annotated[
 def turn(
     context: typer.Context,
     *,
+    user: User,
     text: Annotated[str | None, typer.Argument(help=say("What the user said.", "用户说的话。"))] = None,
-    user: Annotated[
-        str | None, typer.Option("--user", "-u", help=say("Who said it.", "说话的用户。"))
-    ] = None,
     session: Annotated[str, typer.Option("--session", "-s", help=say("Session.", "会话。"))] = "cli",
     turn_id: Annotated[
         str | None, typer.Option(help=say("Its id; made if missing.", "轮次编号；缺省时自动生成。"))
@@ -51,14 +49,16 @@ def turn(
 ) -> None:
     run: Session = context.obj
     if outcome_of is not None:
-        run.run(lambda client: _show_outcome(run, client, _required(user), outcome_of))
+        run.run(lambda client: _show_outcome(run, client, user, outcome_of))
         return
     if file is not None:
-        written = _read_turn(file)
+        written = {"user_id": user, **_read_turn(file)}
     else:
-        written = _spoken(_required(text, "TEXT"), _required(user), session, reply)
+        written = _spoken(user, _required(text, "TEXT"), session, reply)
         given = {"turn_id": turn_id, "role": role, "occurred_at": at}
         written |= {name: value for name, value in given.items() if value is not None}
+    if written["user_id"] != user:
+        raise typer.BadParameter(say("is another user's turn", "属于其他用户"), param_hint="--file")
     run.run(lambda client: _write(run, client, written))
 
 
@@ -66,8 +66,8 @@ def turn(
 def recall(
     context: typer.Context,
     *,
-    query: Annotated[str, typer.Argument(help=say("The question.", "问题。"))],
     user: User,
+    query: Annotated[str, typer.Argument(help=say("The question.", "问题。"))],
     top_k: Annotated[int | None, typer.Option(help=say("At most so many.", "最多返回条数。"))] = None,
     min_score: Annotated[
         float | None, typer.Option(help=say("Lowest score, 0 to 1.", "最低得分，0 到 1。"))
@@ -182,7 +182,7 @@ async def _show_outcome(run: Session, client: HindsightClient, user: str, turn_i
     output.print_json(answer) if run.prints_json else output.print_outcome(answer)
 
 
-def _spoken(text: str, user: str, session: str, reply: str | None) -> dict[str, Any]:
+def _spoken(user: str, text: str, session: str, reply: str | None) -> dict[str, Any]:
     messages = [{"role": "user", "content": text}]
     if reply is not None:
         messages.append({"role": "assistant", "content": reply})
@@ -199,7 +199,7 @@ def _read_turn(file: Path) -> dict[str, Any]:
         raise typer.BadParameter(error.message, param_hint="--file") from error
 
 
-def _required(value: str | None, name: str = "--user") -> str:
+def _required(value: str | None, name: str) -> str:
     if value is None:
         raise typer.BadParameter(say("is required", "为必填项"), param_hint=name)
     return value

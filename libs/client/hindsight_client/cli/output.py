@@ -73,12 +73,14 @@ def print_memories(memories: Iterable[MemoryOut]) -> None:
         note(say("no memories", "没有记忆"))
         return
     table = Table(box=None, pad_edge=False)
-    for heading in ("id", say("status", "状态"), say("since", "起始"), say("memory", "记忆")):
-        table.add_column(heading, overflow="fold")
+    for heading in ("id", say("status", "状态"), say("since", "起始")):
+        table.add_column(heading, no_wrap=True)
+    table.add_column(say("memory", "记忆"), overflow="fold")
     for memory in found:
         since = (memory.valid_from or memory.occurred_at).date().isoformat()
         table.add_row(memory.id, _status(memory), since, Text(memory.content))
-    Console(highlight=False).print(table)
+    # a file or a pipe has no width that lines would have to keep to
+    Console(highlight=False, width=None if sys.stdout.isatty() else 10_000).print(table)
 
 
 def print_outcome(answer: TurnAnswer) -> None:
