@@ -21,7 +21,7 @@ from hindsight_recall.domain.questions import asked_in
 _MEMORY: Final = TypeAdapter(Memory)
 
 # of a word that stands in a memory of usual length once, whose weight is 1
-ASKED_WEIGHT: Final = 0.7
+ASKED_WEIGHT: Final = 0.9
 
 
 def hashed(ids: IdFactory, owner: Owner, weights: Mapping[str, float]) -> dict[int, float]:

@@ -1,0 +1,58 @@
+"""The tour of the README, pasted as it stands, against a fresh embedded Hindsight.
+
+The Chinese README shows the same commands, which a test of the documents holds it to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from standalone import Standalone
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def tour(page: Path, ready: dict[str, Any]) -> str:
+    """All shell blocks of the tour, with the addresses of this deployment in place of the default ones."""
+    marked = page.read_text(encoding="utf-8").split("<!-- tour: begin -->")[1].split("<!-- tour: end -->")[0]
+    script = "\n".join(re.findall(r"```bash\n(.*?)```", marked, re.DOTALL))
+    for default, here in (
+        ("http://127.0.0.1:8787", ready["http_url"]),
+        ("nats://127.0.0.1:4222", ready["nats_url"]),
+        (".venv/bin/python", sys.executable),
+    ):
+        assert default in script
+        script = script.replace(default, here)
+    # each answer of curl on a line of its own
+    return script.replace("curl -s ", "curl -sS -w '\\n' ")
+
+
+async def test_the_tour_works_when_pasted(running: Standalone) -> None:
+    shell = await asyncio.create_subprocess_exec(
+        *("bash", "-eu", "-c", tour(ROOT / "README.md", running.ready)),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    output, _ = await shell.communicate()
+    assert shell.returncode == 0
+    lines = output.decode().splitlines()
+    first, second, allergy, home = (json.loads(line) for line in lines[:4])
+    assert first["turn_id"] == "t-1"
+    assert second["accepted"] is True
+    assert "花生" in allergy["memories"][0]["content"]
+    assert allergy["memories"][0]["sources"][0]["turn_id"] == "t-1"
+    assert "Lisbon" in home["memories"][0]["content"]
+    told = lines[4:-2]
+    assert any(line.startswith("active") and "Porto" in line for line in told)
+    assert any(line.startswith("superseded") and "Lisbon" in line for line in told)
+    would_forget, done = (json.loads(line) for line in lines[-2:])
+    assert {memory["object"] for memory in would_forget["would_forget"]} >= {"花生", "Porto"}
+    assert done["receipt"]["status"] == "done"
