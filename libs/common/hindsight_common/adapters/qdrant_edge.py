@@ -72,7 +72,7 @@ class QdrantEdgeIndex:
         ids: list[edge.PointId] = [row.memory_id for row in rows]
         found = self._call(lambda shard: shard.retrieve(ids, with_payload=_CONTENTS, with_vector=False))
         known = {str(record.id): record.payload or {} for record in found}
-        fresh = [edge_point(row, self._dimension) for row in points.not_older(rows, known)]
+        fresh = [edge_point(row) for row in points.not_older(rows, known)]
         if fresh:
             self._call(lambda shard: shard.update(edge.UpdateOperation.upsert_points(fresh)))
 

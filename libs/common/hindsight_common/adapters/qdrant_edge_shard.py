@@ -72,12 +72,12 @@ def _create_shard(path: Path, dimension: int) -> None:
     shard.close()
 
 
-def edge_point(row: IndexRow, dimension: int) -> edge.Point:
+def edge_point(row: IndexRow) -> edge.Point:
     vectors: dict[str, edge.NamedVector] = {}
     if row.vector is not None:
-        vectors[points.DENSE] = points.unit_vector(row.vector, dimension).tolist()
+        vectors[points.DENSE] = row.vector.tolist()
     if row.words:
-        vectors[points.WORDS] = edge_sparse(points.checked_words(row.words))
+        vectors[points.WORDS] = edge_sparse(row.words)
     return edge.Point(row.memory_id, vectors, points.payload(row))
 
 

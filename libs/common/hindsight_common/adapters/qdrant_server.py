@@ -96,7 +96,7 @@ class QdrantServerIndex:
             not_newer = models.FieldCondition(key=points.SEQUENCE, range=models.Range(lte=sequence))
             yield models.UpsertOperation(
                 upsert=models.PointsList(
-                    points=[server_point(row, self._dimension) for row in group],
+                    points=[server_point(row) for row in group],
                     update_filter=models.Filter(must=[not_newer]),
                 )
             )

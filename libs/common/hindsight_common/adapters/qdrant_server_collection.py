@@ -42,13 +42,12 @@ async def create_collection(client: AsyncQdrantClient, name: str, dimension: int
         await client.create_payload_index(name, field, _KINDS[kind], wait=True)
 
 
-def server_point(row: IndexRow, dimension: int) -> models.PointStruct:
+def server_point(row: IndexRow) -> models.PointStruct:
     vectors: dict[str, list[float] | models.SparseVector] = {}
     if row.vector is not None:
-        vectors[points.DENSE] = points.unit_vector(row.vector, dimension).tolist()
+        vectors[points.DENSE] = row.vector.tolist()
     if row.words:
-        words = points.checked_words(row.words)
-        vectors[points.WORDS] = models.SparseVector(indices=list(words), values=list(words.values()))
+        vectors[points.WORDS] = models.SparseVector(indices=list(row.words), values=list(row.words.values()))
     return models.PointStruct(id=row.memory_id, vector=vectors, payload=points.payload(row))
 
 
