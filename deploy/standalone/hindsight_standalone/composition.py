@@ -56,5 +56,5 @@ def build_workers(resources: Resources) -> list[Worker]:
         consolidator.build(core, graph),
         pruner.build(core, recaller, graph),
         extractor.build(core),
-        gateway.build(resources.bus, port=settings.api_port),
+        gateway.build(resources.bus, settings.api_host, settings.api_port),
     ]
