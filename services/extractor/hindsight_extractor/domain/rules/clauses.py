@@ -20,7 +20,7 @@ _JOINS = (
     r"|especially|even)"
 )
 _VERBS = (
-    r"(?:works?|lives?|likes?|loves?|hates?|enjoys?|haves?|has|studies|study|speaks?|plays?|teach(?:es)?|owns?|drives?|drinks?"
+    r"(?:works?|lives?|likes?|loves?|hates?|enjoys?|have|has|had|grew|went|got|came|left|studied|graduated|retired|used|quit|stopped|do|did|was|feel|want|need|runs?|studies|study|speaks?|plays?|teach(?:es)?|owns?|drives?|drinks?"
     r"|eats?|uses?|prefers?|moved|worked|am|is|don't|doesn't|can't|never|always|adopted|bought|started|joined|graduated"
     r"|just|recently)"
 )
@@ -28,6 +28,7 @@ _BREAKS: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
         rf"\s*[;–—]\s*|:\s+|\s+-+\s+|[!.]\s+|,\s+(?={_JOINS}\b)|,\s+(?={_OPENS}\b)"
         rf"|\s+(?=(?:but|because|although|though|if|unless|whether)\b)"
+        rf"|\s+(?=who\s+{_VERBS}\b)"
         rf"|\s+(?=(?:and|so|or|since)\s+(?:{_OPENS}|{_VERBS})\b)",
         re.IGNORECASE,
     ),

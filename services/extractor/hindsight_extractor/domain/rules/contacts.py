@@ -14,7 +14,7 @@ from hindsight_extractor.domain.rules.subjects import NAME_EN, Subject, looks_li
 from hindsight_extractor.domain.rules.word_lists import Language, alternatives, words_of
 
 _EMAIL = re.compile(
-    r"(?<![\w.+-])[A-Za-z0-9_.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}(?![A-Za-z0-9@])"
+    r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}(?![A-Za-z0-9@])"
 )
 _PHONE = re.compile(r"(?<![A-Za-z0-9.+-])\+?\(?\d[\d ().-]{5,18}\d(?![A-Za-z0-9-])")
 _PHONE_WORD = re.compile(
@@ -37,7 +37,6 @@ def contacts_in(speaker: str, sentence: Sentence, begin: int, end: int) -> Itera
     email = _EMAIL.search(read)
     if email:
         yield from _contact(speaker, sentence, begin, email, "email")
-        return
     phone = _PHONE.search(read)
     if phone and _PHONE_WORD.search(sentence.read) and not _OTHER_NUMBER.search(read[: phone.start()]):
         yield from _contact(speaker, sentence, begin, phone, "phone")

@@ -57,9 +57,15 @@ def telling_of(said: Parsed, facts: Sequence[Fact], at: datetime) -> Telling | N
     covered = [(fact.begin, fact.end) for fact in facts]
     covered += [(fact.mention.begin, fact.mention.end) for fact in facts if fact.mention]
     rest = _without(sentence.read, [(0, start), *covered])
-    if not (stance.tells(rest, language) if not covered else stance.content_weight(rest, language)[0] >= 2):
+    if not (_tells_more(rest, language) if covered else stance.tells(rest, language)):
         return None
     return _telling(said, start, at, remembered=bool(remember))
+
+
+def _tells_more(rest: str, language: Language) -> bool:
+    """True if what facts left of a sentence is worth an event of its own."""
+    weight, is_own = stance.content_weight(rest, language)
+    return weight >= 2 or (language == "zh" and is_own and weight >= 1.5)
 
 
 def question_told(said: Parsed, at: datetime) -> Telling | None:

@@ -32,6 +32,7 @@ class FactRule:
     proper: bool = False
     employer: bool = False
     many: bool = False
+    exact: bool = False
     taste: bool = False
     begins: bool = False
     over: bool = False
@@ -125,7 +126,9 @@ def _forms(language: Language) -> dict[str, str]:
         "be": r"(?:'m|'re|'s| am| are| is)",
         "not": r"(?P<neg>n't| not| no longer| never)?",
         "dont": (
-            r"(?P<neg>(?: (?:really|just|honestly|actually))?(?: (?:don't|doesn't|didn't|do not|does not|did not"
+            r"(?:'ve| have| has)?(?P<neg>(?: (?:really|just|honestly|actually))?"
+            r"(?: (?:don't|doesn't|didn't|do not|does not"
+            r"|did not"
             r"|dont|doesnt"
             r"|no longer|never|can't say i|wouldn't say i)))?(?: (?:really|even|actually|ever))?"
         ),

@@ -6,13 +6,20 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from hindsight_common.domain.predicates import predicate as declared
 from hindsight_extractor.domain.rules.clauses import Clause, Parsed
 from hindsight_extractor.domain.rules.contacts import contacts_in
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.fact_making import FactMaker, Seen
 from hindsight_extractor.domain.rules.fact_rules import FactRule, fact_rules
 from hindsight_extractor.domain.rules.objects import Span
-from hindsight_extractor.domain.rules.subjects import Found, Subject, subject_of
+from hindsight_extractor.domain.rules.subjects import (
+    Found,
+    Subject,
+    looks_like_name,
+    relations_named,
+    subject_of,
+)
 from hindsight_extractor.domain.rules.views import view_of
 from hindsight_extractor.domain.rules.word_lists import Language
 
@@ -90,6 +97,7 @@ class FactReader:
             if clause.holds:
                 mention = next((m for m in mentions if clause.begin <= m.begin < clause.end), None)
                 for fact in self._stated(clause, seen, found, subject):
+                    self._remember(fact)
                     dated = replace(fact, mention=mention) if fact.begins else fact
                     facts.setdefault((fact.subject, fact.predicate, fact.object, fact.negated), dated)
         self._has_spoken = True
@@ -105,6 +113,11 @@ class FactReader:
             self._third = subject
         return subject
 
+    def _remember(self, fact: Fact) -> None:
+        """Who was just named is whom "he", "she" and "who" mean next."""
+        if declared(fact.predicate).relation == "KNOWS" and declared(fact.predicate).value == "person":
+            self._third = Subject("named", fact.object)
+
     def _stated(self, clause: Clause, seen: Seen, found: Found, subject: Subject | None) -> Iterator[Fact]:
         yield from contacts_in(self._speaker, seen.sentence, clause.begin, clause.end)
         own = found.subject
@@ -115,6 +128,12 @@ class FactReader:
             if naming:
                 yield from self._named(seen, found.begin, own, own.relation, naming)
                 return
+        for named in relations_named(seen.view.read, found.end, seen.language):
+            if seen.language == "zh" or looks_like_name(named["relname"]):
+                name = seen.view.text(seen.sentence, named.span("relname"))
+                yield self._maker.relation(seen, named.span(), named["rel"], name)
+        if own and own.person == "pronoun" and subject is None:
+            return
         start, faith = found.end, _faith(clause, own, subject)
         if own is None and found.joined:
             # rules begin with the white space before the verb

@@ -13,8 +13,10 @@ from hindsight_extractor.domain.rules.word_lists import Language, words_of
 
 Span = tuple[int, int]
 
+_EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
+_LOOSE_END_EN = re.compile(r"(?:\s+(?:for|to|at|in|on|with|and|or|of|by|from|about))+$", re.IGNORECASE)
 _CUT_EN = re.compile(
-    r"\s*(?:[;:!?()\[\]…~]|\.(?=\s|$)|\s[-–—]\s"
+    rf"\s*(?:[;:!?()\[\]…~{_EMOJI}]|\.(?=\s|$)|\s[-–—]\s"
     r"|\s(?:because|since|when|whenever|while|if|but|so|and\s+(?:i|we|he|she|it|they|my|that)|which|that|who|where|although|though"
     r"|even|especially|particularly|too|as\s+well|a\s+lot|very\s+much|so\s+much|to\s+death|to\s+bits|anymore|any\s?more|any\s+longer"
     r"|these\s+days|nowadays|right\s+now|now|at\s+the\s+moment|at\s+all|currently|for\s+(?:a|an|about|almost|over|nearly|many|several"
@@ -44,7 +46,7 @@ _NO_PLACE_EN = re.compile(
     re.IGNORECASE,
 )
 _CUT_ZH = re.compile(
-    rf"[,;:!?。()…~{HIDDEN}]|因为|所以|但是|但(?!丁)|不过|而且|的时候|之后|以后|之前|已经|一直|快(?=.*年)|有(?=.{{1,3}}年)|都(?=.{{1,3}}年)"
+    rf"[,;:!?。()…~{_EMOJI}{HIDDEN}]|因为|所以|但是|但(?!丁)|不过|而且|的时候|之后|以后|之前|已经|一直|快(?=.*年)|有(?=.{{1,3}}年)|都(?=.{{1,3}}年)"
 )
 _TAIL_ZH = re.compile(r"(?:了|啊|呢|吧|哦|呀|啦|嘛|哈|呗|喔|的事|这件事|什么的|之类的|等等|等)+$")
 _BAD_ZH = re.compile(
@@ -100,8 +102,11 @@ def _trimmed(said: str, begin: int, end: int, rule: FactRule, language: Language
     cut = (_CUT_EN if language == "en" else _CUT_ZH).search(text)
     if cut and not rule.dates:
         text = text[: cut.start()]
+        text = _LOOSE_END_EN.sub("", text) if language == "en" else text
     if language == "en" and not rule.commas and not rule.place and not rule.dates:
         text = text.split(",")[0]
+    if language == "en" and rule.place:
+        text = re.split(r"\s+and\s+(?=[a-z])", text, maxsplit=1)[0]
     if language == "zh":
         text = _TAIL_ZH.sub("", text.rstrip())
     text = text.rstrip(" .,!?;:。、~'\"")
@@ -111,6 +116,8 @@ def _trimmed(said: str, begin: int, end: int, rule: FactRule, language: Language
     if language == "en":
         own = re.match(r"\s*(?:my|our)\s+", text, re.IGNORECASE)
         lead = own.end() if own else lead
+    if rule.exact and rule.only:
+        lead = max(lead, len(text) - _listed_length(text, rule.only, language))
     kept = text[lead:]
     return (begin + lead, begin + len(text)) if is_fit(rule, kept, language) else None
 
@@ -166,6 +173,14 @@ def _is_known_place(text: str) -> bool:
 
 def _names_a_month(text: str) -> bool:
     return bool(re.search(r"月|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", text, re.IGNORECASE))
+
+
+def _listed_length(text: str, only: frozenset[str], language: Language) -> int:
+    """How much of the end of the text the longest word of the list takes; all of it if none does."""
+    starts = (
+        range(len(text)) if language == "zh" else [0, *(i + 1 for i, sign in enumerate(text) if sign == " ")]
+    )
+    return next((len(text) - i for i in starts if fold_text(text[i:]) in only), len(text))
 
 
 def _in_list(text: str, only: frozenset[str], language: Language) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -52,9 +53,11 @@ def _chinese_name() -> tuple[str, str]:
     surname = alternatives(words_of("zh")["surnames"])
     given = rf"(?![{_NOT_IN_NAME}])[\u4e00-\u9fff]"
     full = rf"(?:{surname}{given}(?:{given})?|{surname}(?:{_TITLES}))"
-    short = rf"(?:[小老阿]{given}{{1,2}}?)"
+    short = rf"(?:(?!{alternatives(words_of('zh')['not_names'])})[小老阿]{given}{{1,2}}?)"
     latin = r"[A-Z][A-Za-z]*(?:[\s·]+[A-Z][a-z]+)*"
-    foreign = rf"(?:{given}){{1,5}}(?:·(?:{given}){{1,5}})?"
+    # Any two to five characters may be a name where one must stand, as few as will do
+    no_adverb = rf"(?!{alternatives((*words_of('zh')['adverbs'], *words_of('zh')['leads']))})"
+    foreign = rf"{no_adverb}(?:{given}){{2,5}}?(?:·(?:{given}){{1,5}}?)?"
     return rf"(?:{full}|{short}|{latin})", rf"(?:{latin}|{foreign})"
 
 
@@ -88,9 +91,9 @@ def _subjects(language: Language) -> re.Pattern[str]:
     if language == "zh":
         after = rf"(?=\s*(?:{_AFTER_NAME}))"
         return re.compile(
-            rf"我(?:们)?(?:家)?(?:的)?(?:(?P<rel>{relation})|(?P<pet>{pet}))(?!们)\s*(?P<relname>(?:{shown}|{possible}?){after})?"
+            rf"我(?:们)?(?:家)?(?:的)?(?:(?P<rel>{relation})|(?P<pet>{pet}))(?!们)\s*(?P<relname>(?:{shown}|{possible}){after})?"
             rf"|(?P<me>我们家|我们|咱们|我家|我|俺|本人)"
-            rf"|(?P<pronoun>他们|她们|他|她)(?!的|家)"
+            rf"|(?P<pronoun>他们|她们|他|她)(?!的|家|(?:{relation}))"
             rf"|(?P<name>{shown}){after}"
         )
     return re.compile(
@@ -98,7 +101,7 @@ def _subjects(language: Language) -> re.Pattern[str]:
         rf"(?:,?\s+(?P<relname>(?!I\b){NAME_EN}),?)?"
         rf"|(?:my|our)\s+{_BUILD}(?P<relof>{relation}|{pet})(?='s\s+name\b)"
         rf"|(?P<me>I|we)(?=[\s'])"
-        rf"|(?P<pronoun>he|she|they)(?=[\s'])"
+        rf"|(?P<pronoun>he|she|they|who)(?=[\s'])"
         rf"|(?P<name>{NAME_EN})(?=[\s'])",
         re.IGNORECASE,
     )
@@ -143,6 +146,24 @@ def subject_of(read: str, begin: int, end: int, language: Language) -> Found:
     finish = found.end() if name or not groups["relname"] else found.start("relname")
     is_pet = not groups["rel"] and word.lower() not in words_of(language).relations
     return Found(Subject("pet" if is_pet else "relation", name, word), start, finish)
+
+
+def relations_named(read: str, begin: int, language: Language) -> Iterator[re.Match[str]]:
+    """Each "my friend Joana" (groups `rel` and `relname`) from there on."""
+    yield from _relations_named(language).finditer(read, begin)
+
+
+@cache
+def _relations_named(language: Language) -> re.Pattern[str]:
+    relation = alternatives(words_of(language).relations)
+    shown, _ = name_patterns(language)
+    if language == "zh":
+        return re.compile(
+            rf"我(?:们)?(?:的)?(?:最?好的|老)?(?P<rel>{relation})(?P<relname>{shown})(?=\s*(?:{_AFTER_NAME})|$)"
+        )
+    return re.compile(
+        rf"\b(?:my|our)\s+{_BUILD}(?P<rel>{relation}),?\s+(?P<relname>{NAME_EN})(?!'s)", re.IGNORECASE
+    )
 
 
 def _named(name: str, found: re.Match[str], start: int, language: Language) -> Found:
