@@ -74,22 +74,29 @@ class QdrantEdgeIndex:
         known = {str(record.id): record.payload or {} for record in found}
         fresh = [edge_point(row) for row in points.not_older(rows, known)]
         if fresh:
-            self._call(lambda shard: shard.update(edge.UpdateOperation.upsert_points(fresh)))
+            self._update(edge.UpdateOperation.upsert_points(fresh))
 
     async def delete(self, owner: Owner, memory_ids: Sequence[str]) -> None:
         ids: set[edge.PointId] = {each for each in memory_ids if points.is_memory_id(each)}
         if ids:
             chosen = edge_filter(conditions_of(owner, IndexFilter()))
-            self._delete(edge.Filter(must=[chosen, edge.HasIdCondition(ids)]))
+            await self._delete(edge.Filter(must=[chosen, edge.HasIdCondition(ids)]))
 
     async def delete_owner(self, owner: Owner) -> int:
-        before = await self.count(owner)
-        if before:
-            self._delete(edge_filter(conditions_of(owner, IndexFilter())))
-        return before
+        return await self._delete(edge_filter(conditions_of(owner, IndexFilter())))
 
-    def _delete(self, chosen: edge.Filter) -> None:
-        self._call(lambda shard: shard.update(edge.UpdateOperation.delete_points_by_filter(chosen)))
+    async def _delete(self, chosen: edge.Filter) -> int:
+        """Removes rows for good: a deleted vector would stay readable in its file, so zeros go over it first."""
+        removed = 0
+        request = edge.ScrollRequest(limit=points.BATCH, filter=chosen)
+        while records := self._call(lambda shard: shard.scroll(request))[0]:
+            ids = [record.id for record in records]
+            blank = [edge.PointVectors(each, {points.DENSE: [0.0] * self._dimension}) for each in ids]
+            self._update(edge.UpdateOperation.update_vectors(blank))
+            self._update(edge.UpdateOperation.delete_points(ids))
+            removed += len(ids)
+            await asyncio.sleep(0)
+        return removed
 
     async def search_vector(
         self, owner: Owner, vector: NDArray[np.float32], where: IndexFilter, limit: int
@@ -163,6 +170,9 @@ class QdrantEdgeIndex:
             self._shard.close()
             self._shard = None
         self._lock.release()
+
+    def _update(self, operation: edge.UpdateOperation) -> None:
+        self._call(lambda shard: shard.update(operation))
 
     def _query(self, request: edge.QueryRequest) -> Sequence[edge.ScoredPoint]:
         return self._call(lambda shard: shard.query(request))
