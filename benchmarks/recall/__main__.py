@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import signal
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -141,5 +142,15 @@ async def run(options: argparse.Namespace) -> None:
         )
 
 
+async def until_told_to_stop(options: argparse.Namespace) -> None:
+    """`run`, cancelled by SIGTERM as by Ctrl-C, so that a deployment it started is stopped and removed."""
+    task = asyncio.ensure_future(run(options))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        await task
+    except asyncio.CancelledError:
+        sys.exit(128 + signal.SIGTERM)
+
+
 if __name__ == "__main__":
-    asyncio.run(run(arguments()))
+    asyncio.run(until_told_to_stop(arguments()))

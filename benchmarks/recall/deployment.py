@@ -51,7 +51,11 @@ async def _import(url: str, file: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         BIN / "hindsight-cli", "--nats-url", url, "import", str(file), "--format", "locomo", stdout=sys.stderr
     )
-    if await process.wait():
+    try:
+        await process.wait()
+    finally:
+        await _stop(process)
+    if process.returncode:
         raise RuntimeError(f"hindsight-cli import {file.name} ended with {process.returncode}")
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -62,3 +65,27 @@ def test_a_conversation_is_imported_asked_about_and_scored(tmp_path: Path) -> No
     assert measured["degraded_answers"] == 0
     assert measured["systems"]["BM25"]["recall@5"]["mean"] > 0.5
     assert measured["systems"]["Hindsight, similarity alone"]["recall@5"]["mean"] > 0.5
+
+
+def test_a_benchmark_that_is_told_to_stop_leaves_nothing_behind(tmp_path: Path) -> None:
+    data = tmp_path / "made_up.json"
+    data.write_text(json.dumps(conversation()), encoding="utf-8")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.recall", str(data)],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    # its deployment speaks on the same stream: from the first line on it runs
+    address = next(line.split()[1] for line in process.stderr if line.strip().startswith("NATS"))
+    process.terminate()
+    process.communicate()
+    assert process.returncode == 128 + signal.SIGTERM
+    assert not list(temporary.iterdir())
+    host, _, port = address.removeprefix("nats://").partition(":")
+    with socket.socket() as probe:
+        assert probe.connect_ex((host, int(port))) != 0
