@@ -25,7 +25,9 @@ class Standalone:
         self.folder = folder
         self.data = folder / "data"
         self._options = options
-        self._env = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
+        # another program in place of the console script, to be run with the same options
+        self.command: list[str] | None = None
+        self.env = {**os.environ, "OMP_NUM_THREADS": "1", **(env or {})}
         self._ready_file = folder / "ready.json"
         self.process: asyncio.subprocess.Process | None = None
         self.ready: dict[str, Any] = {}
@@ -35,12 +37,12 @@ class Standalone:
         self.folder.mkdir(parents=True, exist_ok=True)
         log = (self.folder / "log.txt").open("ab")
         self.process = await asyncio.create_subprocess_exec(
-            str(Path(sys.executable).with_name("hindsight-standalone")),
+            *(self.command or [str(Path(sys.executable).with_name("hindsight-standalone"))]),
             *("--data-dir", str(self.data), "--http-port", "0", "--nats-port", "0"),
             *("--ready-file", str(self._ready_file), *self._options),
             stdout=log,
             stderr=log,
-            env=self._env,
+            env=self.env,
             cwd=self.folder,
         )
         log.close()
