@@ -382,3 +382,19 @@ def test_text_that_instructs_the_reader_is_quarantined(said: str) -> None:
 def test_the_extractor_names_itself_and_needs_no_model() -> None:
     extractor = RuleExtractor()
     assert (extractor.name, extractor.model, extractor.prompt_hash) == ("rules/1", None, None)
+
+
+def test_a_name_is_taken_from_an_introduction_and_from_nowhere_else() -> None:
+    assert ("user", "name", "Tom", False) in facts("Hi, I'm Tom and I'm a data scientist at Spotify.")
+    assert facts("I'm German.") == [("user", "nationality", "German", False)]
+    assert facts("We talked for hours. I'm Team Edward.") == []
+    assert facts("叫我起床") == []
+
+
+def test_a_reminder_to_do_something_keeps_its_verb() -> None:
+    assert events("Remember to buy milk.") == ["Remember to buy milk."]
+
+
+def test_a_name_left_over_beside_a_fact_is_kept_in_an_event() -> None:
+    assert facts("My brother is a doctor in Boston.") == [("the user's brother", "job", "doctor", False)]
+    assert events("My brother is a doctor in Boston.") == ["My brother is a doctor in Boston."]

@@ -65,6 +65,8 @@ def telling_of(said: Parsed, facts: Sequence[Fact], at: datetime) -> Telling | N
 def _tells_more(rest: str, language: Language) -> bool:
     """True if what facts left of a sentence is worth an event of its own."""
     weight, is_own = stance.content_weight(rest, language)
+    if weight >= 1 and stance.names_something(rest, language):
+        return True
     return weight >= 2 or (language == "zh" and is_own and weight >= 1.5)
 
 

@@ -36,6 +36,7 @@ class FactRule:
     taste: bool = False
     begins: bool = False
     over: bool = False
+    opening: bool = False
     bare: bool = False
     dates: bool = False
     digits: bool = False
@@ -118,6 +119,7 @@ def _forms(language: Language) -> dict[str, str]:
             "not": r"(?P<neg>不再|再也不|再也没|不太|不怎么|不是很|从来不|从不|不会|不|没有|没)?",
             "not2": r"(?P<neg>不再|不太|不怎么|不|没有|没|并不)?",
             "name": possible,
+            "shown": shown,
             "fullname": surnamed_pattern(),
             "o": r"(?P<o>.+)",
         }

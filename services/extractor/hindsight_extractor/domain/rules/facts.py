@@ -176,6 +176,8 @@ class FactReader:
 
     def _believed(self, rule: FactRule, reading: _Reading) -> tuple[Subject, float] | None:
         """Of whom the rule would speak in this clause, and how sure that is; None if it cannot."""
+        if rule.opening and self._has_spoken:
+            return None
         if rule.whole:
             return Subject("speaker"), _SURE * (0.6 if reading.clause.is_tentative else 1)
         if reading.subject is not None:

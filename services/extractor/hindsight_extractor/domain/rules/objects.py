@@ -9,6 +9,7 @@ from hindsight_common.domain.predicates import object_kind
 from hindsight_common.domain.text import fold_text
 from hindsight_extractor.domain.rules.fact_rules import FactRule
 from hindsight_extractor.domain.rules.prose import HIDDEN
+from hindsight_extractor.domain.rules.subjects import looks_like_name
 from hindsight_extractor.domain.rules.word_lists import Language, words_of
 
 Span = tuple[int, int]
@@ -31,7 +32,7 @@ _BAD_EN = re.compile(
     r"^(?:it|its|it's|that|this|these|those|them|him|her|you|your|us|me|how|when|what|where|who|why|to\s+(?:be|hear|see|know|get|have|say)"
     r"|the\s+(?:idea|way|fact|thought|sound|look|vibe|energy|feeling|best|most|same|other)|everything|anything|nothing|something|all"
     r"|being|seeing|hearing|talking|one|some|both|mine|yours|each|his|their|much|more|about|as|at|of|on|in|with|up|like|really|so|such"
-    r"|very|too|going|always|never|not|just|there|here|doing|making\s+a|am|is|are|was|do|did)\b"
+    r"|very|too|going|always|never|not|just|there|here|doing|making\s+a|any|hard|late|alone|together|am|is|are|was|do|did)\b"
     r"|\b(?:i|me|you|your|you're|we|us|he|she|they)\b",
     re.IGNORECASE,
 )
@@ -136,6 +137,8 @@ def is_fit(rule: FactRule, text: str, language: Language) -> bool:
 def _fits_english(rule: FactRule, text: str) -> bool:
     if len(text.split()) > rule.words or (not rule.commas and not rule.dates and _BAD_EN.search(text)):
         return False
+    if rule.opening:
+        return looks_like_name(text) and object_kind(text) is None
     if rule.place:
         return not _NO_PLACE_EN.match(text) and (_starts_high(text) or _is_known_place(text))
     if rule.proper:

@@ -153,7 +153,9 @@ def requests(read: str, language: Language) -> bool:
 def asked_to_remember(read: str, language: Language) -> int:
     """The length of the words that ask to keep what follows them; 0 if there are none."""
     found = _signs(language).remember.match(read)
-    return found.end() if found else 0
+    if found is None or read[found.end() :].lower().startswith("to "):
+        return 0
+    return found.end()
 
 
 def opener_length(read: str, language: Language) -> int:
@@ -170,6 +172,12 @@ def tells(read: str, language: Language) -> bool:
     """True if a text holds more than greetings, thanks, applause and function words."""
     weight, is_own = content_weight(read, language)
     return weight >= 2 or (is_own and weight >= 1)
+
+
+def names_something(read: str, language: Language) -> bool:
+    """True if a text holds a proper name or a number, those it calls by name left out."""
+    bare = _VOCATIVE[language].sub(" ", read)
+    return bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d" if language == "en" else r"[A-Za-z]{2,}|\d", bare))
 
 
 def content_weight(read: str, language: Language) -> tuple[float, bool]:
