@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from hindsight_common.messaging.service import Service
-
 from hindsight_common.core import Core
 from hindsight_common.events import subjects
 from hindsight_common.events.streams import GRAPH_CONSUMER
 from hindsight_common.messaging.delivery import deliver_in_order
 from hindsight_common.messaging.provisioning import rewind
+from hindsight_common.messaging.service import Service
 from hindsight_common.ports.graph import GraphStore
 from hindsight_consolidator import consumers
 from hindsight_consolidator.application.consolidation import Consolidate

@@ -7,13 +7,13 @@ from contextlib import suppress
 from datetime import timedelta
 
 import structlog
-from hindsight_common.messaging.service import Service
 
 from hindsight_common.core import Core
 from hindsight_common.errors import HindsightError
 from hindsight_common.events import subjects
 from hindsight_common.events.streams import EXTRACTOR_CONSUMER, INTAKE_CONSUMER
 from hindsight_common.messaging.delivery import Consumption, deliver_each
+from hindsight_common.messaging.service import Service
 from hindsight_common.ports.extraction import Extractor
 from hindsight_extractor import consumers
 from hindsight_extractor.application.extraction import ExtractTurn

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 import structlog
-from hindsight_common.messaging.service import Request
 
 from hindsight_common.errors import GiveUp
 from hindsight_common.events import subjects
 from hindsight_common.events.requests import TurnAnswer, WriteAnswer
 from hindsight_common.messaging.delivery import Delivery
+from hindsight_common.messaging.service import Request
 from hindsight_common.ports.turns import TurnStore
 from hindsight_extractor.application.extraction import ExtractTurn
 from hindsight_extractor.application.intake import Intake

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from hindsight_common.messaging.service import Service
-
 from hindsight_common.core import Core
 from hindsight_common.events import subjects
 from hindsight_common.events.streams import ERASER_CONSUMER
 from hindsight_common.messaging.delivery import deliver_each
 from hindsight_common.messaging.progress import NatsProjections
 from hindsight_common.messaging.raw_turns import NatsRawTurns
+from hindsight_common.messaging.service import Service
 from hindsight_common.ports.graph import GraphStore
 from hindsight_pruner import consumers
 from hindsight_pruner.application.erasure import Erase

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from hindsight_common.messaging.service import Request
-
 from hindsight_common.domain.memory import Forgotten
 from hindsight_common.events.requests import ForgetAnswer
 from hindsight_common.messaging.delivery import Delivery
+from hindsight_common.messaging.service import Request
 from hindsight_common.ports.log import MemoryLog
 from hindsight_pruner.application.erasure import Erase
 from hindsight_pruner.application.forgetting import Forget
