@@ -14,6 +14,7 @@ from workers import Workers, eventually, turn
 from hindsight_common.errors import RequestError
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.reading import read_subject
+from hindsight_common.messaging.requester import request
 from hindsight_common.observability import tracer
 from hindsight_common.ports.memory_index import Hit, IndexFilter
 from hindsight_extractor import bootstrap as extractor
@@ -380,3 +381,27 @@ async def test_one_trace_leads_from_the_publish_to_the_projection(
         }
 
     await eventually(lambda: len({name for name in traced() if name.startswith("process")}) >= 3)
+
+
+async def test_the_status_says_what_waits_and_how_far_the_vectors_are(workers: Workers) -> None:
+    outcome = await workers.say("u-1", "t-1", "I live in Lyon.")
+    status = await request(workers.core.bus.nc, "admin.status", {}, timeout_s=5)
+    assert status["vectors"]["position"] == outcome["position"]
+    assert status["vectors"]["memories"] == outcome["memories"]
+    assert set(status["waiting"]) == {"intake", "extractor", "vectors", "graph", "eraser"}
+    assert status["waiting"]["vectors"] == 0
+
+
+async def test_what_people_wrote_is_redacted_wherever_it_stands(workers: Workers) -> None:
+    secret = "11010519491231002X"
+    said = turn("u-1", "t-1", f"我的身份证号是{secret}，我住在上海。" * 200, user_name=f"李雷 {secret}")
+    said["messages"][0]["name"] = f"李雷 {secret}"
+    await workers.ask("write", **said)
+    owner = workers.core.ids.owner("default", "u-1")
+    (stored,) = [s async for s in workers.core.turns.list(owner)]
+    accepted = await workers.core.turns.read(stored.sequence)
+    assert accepted is not None
+    assert secret not in str(accepted)
+    assert "李雷" in str(accepted)
+    await workers.ask("recall", user_id="u-1", query="x", wait_for_turn="t-1")
+    assert not any(secret in content for content in await workers.contents("u-1"))

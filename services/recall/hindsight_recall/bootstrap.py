@@ -12,6 +12,7 @@ from hindsight_common.errors import HindsightError
 from hindsight_common.events import subjects
 from hindsight_common.events.streams import VECTORS_CONSUMER
 from hindsight_common.messaging.delivery import deliver_in_order
+from hindsight_common.messaging.progress import NatsProjections
 from hindsight_common.messaging.provisioning import rewind
 from hindsight_common.messaging.service import Service
 from hindsight_common.ports.embedding import Embedder
@@ -27,6 +28,7 @@ from hindsight_recall.application.projection import Projection
 from hindsight_recall.application.rebuild import Rebuild
 from hindsight_recall.application.recall import Recall, RecallPolicy
 from hindsight_recall.application.rows import RowMaker
+from hindsight_recall.application.status import Status
 from hindsight_recall.domain.scoring import Weights
 
 # a batch is visible as a whole, so a large one would make the first of it wait for the embedding of the last
@@ -85,6 +87,8 @@ class RecallWorker:
         listing = ListMemories(core.ids, self.projection, rows)
         self._service.endpoint("list", subjects.MEMORY_LIST, consumers.list_memories(listing))
         self._service.endpoint("rebuild", subjects.ADMIN_REBUILD_VECTORS, consumers.rebuild(rebuild))
+        status = Status(NatsProjections(core.bus), self.projection, rebuild, embedder.model_id)
+        self._service.endpoint("status", subjects.ADMIN_STATUS, consumers.status(status))
         self._committing: asyncio.Task[None] | None = None
         self._committed = 0
 

@@ -13,6 +13,7 @@ from hindsight_recall.application.listing import ListMemories
 from hindsight_recall.application.projection import Projection
 from hindsight_recall.application.rebuild import Rebuild
 from hindsight_recall.application.recall import Recall
+from hindsight_recall.application.status import Status
 
 STORE = "vectors"
 
@@ -56,5 +57,12 @@ def rebuild(use_case: Rebuild) -> Callable[[Request], Progress]:
                 "switched": step.switched,
             }
             yield Result(done) if step.switched else done
+
+    return handle
+
+
+def status(use_case: Status) -> Callable[[Request], Awaitable[dict[str, object]]]:
+    async def handle(_: Request) -> dict[str, object]:
+        return await use_case.answer()
 
     return handle

@@ -6,7 +6,7 @@ import asyncio
 from typing import Final
 
 from hindsight_common.errors import RetryLater
-from hindsight_common.events.streams import GRAPH_CONSUMER, VECTORS_CONSUMER
+from hindsight_common.events.streams import CONSUMERS, GRAPH_CONSUMER, VECTORS_CONSUMER
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.faults import server_faults
 
@@ -36,3 +36,11 @@ class NatsProjections:
         with server_faults(f"asking how far {durable} is"):
             info = await self._bus.js.consumer_info(stream, durable)
         return info.ack_floor.stream_seq if info.ack_floor else 0
+
+    async def waiting(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for spec in CONSUMERS:
+            with server_faults(f"asking what waits for {spec.durable}"):
+                info = await self._bus.js.consumer_info(spec.stream, spec.durable)
+            counts[spec.durable] = (info.num_pending or 0) + (info.num_ack_pending or 0)
+        return counts

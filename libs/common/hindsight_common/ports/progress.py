@@ -12,3 +12,7 @@ class Projections(Protocol):
         Raises `RetryLater` if that takes long: the projection's worker or its store is away.
         """
         ...
+
+    async def waiting(self) -> dict[str, int]:
+        """Consumer → messages that it has not finished; what goes up and stays up is a backlog."""
+        ...

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from hindsight_common.clock import Clock
@@ -22,6 +24,9 @@ from hindsight_common.events.requests import WriteAnswer
 from hindsight_common.ids import IdFactory
 from hindsight_common.ports.extraction import Message, Turn
 from hindsight_common.ports.turns import Acceptance, TurnStore
+
+# characters of a turn from which on redaction takes more than a few milliseconds
+LONG_TEXT: Final = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,21 @@ class Intake:
         owner = self.ids.owner(tenant, said.user_id)
         turn_key = self.ids.turn_key(tenant, said.user_id, said.turn_id)
         digest = self.ids.digest("turn-content", str(owner), canonical_digest_text(said))
-        return await self.turns.accept(owner, turn_key, self._turn(tenant, said, accepted_at), digest)
+        turn = await self._redacted(self._turn(tenant, said, accepted_at))
+        return await self.turns.accept(owner, turn_key, turn, digest)
+
+    async def _redacted(self, turn: Turn) -> Turn:
+        """All that people wrote, redacted; long texts off the event loop."""
+        if sum(len(message.content) for message in turn.messages) > LONG_TEXT:
+            return await asyncio.to_thread(self._redact, turn)
+        return self._redact(turn)
+
+    def _redact(self, turn: Turn) -> Turn:
+        def clean(name: str | None) -> str | None:
+            return self.redact(name) if name else name
+
+        messages = (replace(m, content=self.redact(m.content), name=clean(m.name)) for m in turn.messages)
+        return replace(turn, messages=tuple(messages), user_name=clean(turn.user_name))
 
     def _turn(self, tenant: str, said: ConversationTurn, accepted_at: datetime) -> Turn:
         zone = ZoneInfo(said.time_zone)
@@ -77,9 +96,7 @@ class Intake:
             occurred_inferred=said.occurred_at is None,
             accepted_at=accepted_at,
             time_zone=said.time_zone,
-            messages=tuple(
-                Message(m.id or "", m.role, self.redact(m.content), m.name) for m in said.messages
-            ),
+            messages=tuple(Message(m.id or "", m.role, m.content, m.name) for m in said.messages),
             user_name=said.user_name,
         )
 
