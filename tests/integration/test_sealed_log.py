@@ -150,8 +150,9 @@ async def test_events_read_back_as_written_and_nothing_at_rest_is_clear(core: Co
     assert [logged.sequence for logged in read] == positions
     assert [logged.event async for logged in core.log.read(owner, kinds=("forgotten",))] == [tombstone]
     assert await core.log.last_sequence(owner) == positions[-1]
-    assert await core.log.last_outcome(owner, given.turn_key) == "kept"
-    assert await core.log.last_outcome(owner, "0" * 32) is None
+    assert await core.log.outcomes(owner) == {given.turn_key: "kept"}
+    assert [logged.event async for logged in core.log.read_turn(owner, given.turn_key)] == [given, tombstone]
+    assert [logged.event async for logged in core.log.read_turn(owner, "0" * 32)] == [tombstone]
     for message in await _stored(core.bus, LOG.name):
         assert CANARY.encode() not in message.data
         assert b"u-1" not in message.data

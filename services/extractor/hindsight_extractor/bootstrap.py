@@ -18,6 +18,7 @@ from hindsight_common.ports.extraction import Extractor
 from hindsight_extractor import consumers
 from hindsight_extractor.application.extraction import ExtractTurn
 from hindsight_extractor.application.intake import Intake
+from hindsight_extractor.application.recent_turns import RecentTurns
 from hindsight_extractor.application.retention import SweepTurns
 from hindsight_extractor.application.turn_outcome import TurnOutcome
 from hindsight_extractor.domain.redaction import redact
@@ -35,7 +36,8 @@ class ExtractorWorker:
 
     def __init__(self, core: Core, extractor: Extractor) -> None:
         intake = Intake(core.ids, core.turns, lambda text: redact(text).text, core.clock)
-        extraction = ExtractTurn(core.ids, core.log, core.turns, extractor)
+        recent = RecentTurns()
+        extraction = ExtractTurn(core.ids, core.log, core.turns, extractor, recent)
         self._consumptions: list[Consumption] = [
             deliver_each(
                 core.bus,
@@ -60,7 +62,7 @@ class ExtractorWorker:
             core.bus, "extractor", version="0.1.0", description="Takes turns in and distils them"
         )
         self._service.endpoint("write", subjects.MEMORY_WRITE, consumers.write(intake))
-        turn_outcome = TurnOutcome(core.ids, core.log, core.turns, core.dead_letters)
+        turn_outcome = TurnOutcome(core.ids, core.log, core.turns, core.dead_letters, recent)
         self._service.endpoint("turn", subjects.MEMORY_TURN, consumers.outcome(turn_outcome))
         keep = timedelta(hours=core.settings.retention.turn_hours_after_outcome)
         self._sweep = SweepTurns(core.log, core.turns, core.clock, keep)

@@ -143,13 +143,23 @@ class NatsMemoryLog:
         message = await last_message(self._bus.js, LOG.name, subjects.log_of(owner))
         return message.sequence if message else 0
 
-    async def last_outcome(self, owner: Owner, turn_key: str) -> str | None:
-        best: str | None = None
+    async def outcomes(self, owner: Owner) -> dict[str, str]:
+        best: dict[str, str] = {}
         async for stored in read_subject(self._bus.js, LOG.name, subjects.log(owner, "turn")):
             header = Envelope.from_bytes(stored.data).header
-            if header.turn_key == turn_key and header.outcome is not None:
-                best = better_outcome(best, header.outcome)
+            if header.turn_key is not None and header.outcome is not None:
+                best[header.turn_key] = better_outcome(best.get(header.turn_key), header.outcome)
         return best
+
+    async def read_turn(self, owner: Owner, turn_key: str) -> AsyncIterator[Logged]:
+        wanted = turn_key.encode()
+        async for stored in read_subject(self._bus.js, LOG.name, subjects.log_of(owner)):
+            kind = stored.subject.rsplit(".", 1)[1]
+            # the key stands in the clear header; what does not even hold its digits need not be parsed
+            if kind == "forgotten" or (kind == "turn" and wanted in stored.data):
+                logged = await self.open(stored.subject, stored.data, stored.sequence)
+                if not isinstance(logged.event, TurnGiven) or logged.event.turn_key == turn_key:
+                    yield logged
 
 
 def _bare_tombstone(header: Header) -> Forgotten:

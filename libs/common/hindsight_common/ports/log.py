@@ -66,6 +66,10 @@ class MemoryLog(Protocol):
         """The sequence of the owner's newest event, 0 if there is none."""
         ...
 
-    async def last_outcome(self, owner: Owner, turn_key: str) -> str | None:
-        """The best outcome of a turn among the owner's events, without opening them; None if it has none."""
+    async def outcomes(self, owner: Owner) -> dict[str, str]:
+        """Turn key → the best outcome of that turn, of all the owner's turns, without opening an event."""
+        ...
+
+    def read_turn(self, owner: Owner, turn_key: str) -> AsyncIterator[Logged]:
+        """The `turn` events of one turn and the owner's tombstones, in log order; opens nothing else."""
         ...

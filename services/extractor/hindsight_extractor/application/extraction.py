@@ -13,6 +13,7 @@ from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.ports.extraction import Extraction, Extractor, Turn
 from hindsight_common.ports.log import MemoryLog
 from hindsight_common.ports.turns import TurnStore
+from hindsight_extractor.application.recent_turns import RecentTurns
 from hindsight_extractor.domain.evidence import evidence_of
 
 _log = structlog.get_logger(__name__)
@@ -30,6 +31,7 @@ class ExtractTurn:
     log: MemoryLog
     turns: TurnStore
     extractor: Extractor
+    recent: RecentTurns
 
     async def run(
         self, owner: Owner, turn_key: str, turn: Turn | None, *, sequence: int, redelivered: bool
@@ -41,7 +43,7 @@ class ExtractTurn:
         if await self._is_forgotten(owner, turn_key):
             await self.turns.delete(sequence)
             return "forgotten"
-        if redelivered and (standing := await self.log.last_outcome(owner, turn_key)) in FINAL_OUTCOMES:
+        if redelivered and (standing := (await self.log.outcomes(owner)).get(turn_key)) in FINAL_OUTCOMES:
             return str(standing)
         try:
             found = await self.extractor.extract(turn)
@@ -99,5 +101,6 @@ class ExtractTurn:
         return tuple(pieces.values())
 
     async def _append(self, owner: Owner, given: TurnGiven) -> None:
-        await self.log.append(owner, given, accepted_at=given.accepted_at)
+        position = await self.log.append(owner, given, accepted_at=given.accepted_at)
+        self.recent.remember(owner, position, given)
         _log.debug("turn.extracted", outcome=given.outcome, items=len(given.items))

@@ -30,8 +30,9 @@ class SweepTurns:
             due[stored.owner].append(stored)
         removed = 0
         for owner, waiting in due.items():
+            outcomes = await self.log.outcomes(owner)
             for stored in waiting:
-                if await self.log.last_outcome(owner, stored.turn_key) in FINAL_OUTCOMES:
+                if outcomes.get(stored.turn_key) in FINAL_OUTCOMES:
                     await self.turns.delete(stored.sequence)
                     removed += 1
         return removed

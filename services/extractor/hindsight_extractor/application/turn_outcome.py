@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from hindsight_common.domain.fold import Ledger
 from hindsight_common.errors import RequestError
 from hindsight_common.events.requests import ErrorBody, TurnAnswer, TurnRequest, parse_request
-from hindsight_common.ids import IdFactory
+from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.ports.dead_letters import DeadLetters
 from hindsight_common.ports.log import MemoryLog
 from hindsight_common.ports.turns import TurnStore
+from hindsight_extractor.application.recent_turns import RecentTurns
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +20,14 @@ class TurnOutcome:
     log: MemoryLog
     turns: TurnStore
     dead_letters: DeadLetters
+    recent: RecentTurns
 
     async def answer(self, tenant: str, data: bytes) -> TurnAnswer:
         """Raises `RequestError` (`not_found`, 404) for a turn that nobody knows."""
         asked = parse_request(TurnRequest, data)
         owner = self.ids.owner(tenant, asked.user_id)
         turn_key = self.ids.turn_key(tenant, asked.user_id, asked.turn_id)
-        ledger, position = Ledger(), None
-        async for logged in self.log.read(owner):
-            before = ledger.turn(turn_key)
-            ledger.apply(logged.event_id, logged.event)
-            if ledger.turn(turn_key) is not before:
-                position = logged.sequence
+        ledger, position = await self._ledger(owner, turn_key)
         given = ledger.turn(turn_key)
         if ledger.is_forgotten(turn_key) or ledger.was_erased(turn_key):
             return TurnAnswer(turn_id=asked.turn_id, outcome="forgotten")
@@ -63,3 +60,20 @@ class TurnOutcome:
             status=404,
             field="turn_id",
         )
+
+    async def _ledger(self, owner: Owner, turn_key: str) -> tuple[Ledger, int | None]:
+        """The turn's own events and the owner's tombstones, joined; and where its winning event stands."""
+        ledger, position = Ledger(), None
+        recent = self.recent.find(owner, turn_key)
+        if recent is not None:
+            position, given = recent
+            ledger.apply("", given)
+            events = self.log.read(owner, kinds=("forgotten",))
+        else:
+            events = self.log.read_turn(owner, turn_key)
+        async for logged in events:
+            before = ledger.turn(turn_key)
+            ledger.apply(logged.event_id, logged.event)
+            if ledger.turn(turn_key) is not before:
+                position = logged.sequence
+        return ledger, position
