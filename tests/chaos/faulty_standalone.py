@@ -18,10 +18,10 @@ from typing import Any
 from nats.aio.msg import Msg
 
 from hindsight_common.adapters.qdrant_edge import QdrantEdgeIndex
+from hindsight_common.messaging.application import Application
 from hindsight_common.messaging.consumption import Consumption
 from hindsight_common.messaging.log import NatsMemoryLog
 from hindsight_common.ports.memory_index import IndexRow
-from hindsight_standalone import process
 from hindsight_standalone.__main__ import main
 
 PLACE = os.environ["FAULT_PLACE"]
@@ -43,13 +43,13 @@ async def die_if_due(stream: str, durable: str) -> None:
 
 
 def install() -> None:
-    whole_run = process.Application.run
+    whole_run = Application.run
 
-    async def run(self: process.Application, *arguments: Any) -> None:
+    async def run(self: Application, *arguments: Any) -> None:
         _buses.append(self._bus)
         await whole_run(self, *arguments)
 
-    process.Application.run = run  # type: ignore[method-assign]
+    Application.run = run  # type: ignore[method-assign,assignment]
     if PLACE == "after_append":
         append = NatsMemoryLog.append
 

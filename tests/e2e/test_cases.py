@@ -154,7 +154,7 @@ async def test_b55_forgetting_one_user_leaves_the_others(plain: Plain) -> None:
     for user in ("b55-1", "b55-2"):
         await plain.say(user, "e-1", "I play the violin.")
     untouched = await plain.everything("b55-2")
-    for lost in (
+    filters: tuple[dict[str, Any], ...] = (
         {},
         {"everything": None},
         {"session_id": None},
@@ -163,7 +163,8 @@ async def test_b55_forgetting_one_user_leaves_the_others(plain: Plain) -> None:
         {"memory_ids": []},
         {"all": True},
         {"user_id": "*"},
-    ):
+    )
+    for lost in filters:
         answer = await plain.ask("forget", {"user_id": "b55-1", "confirm": True, **lost})
         assert answer["status"] == 400, (lost, answer)
     assert await plain.everything("b55-1")

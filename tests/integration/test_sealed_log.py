@@ -17,6 +17,7 @@ from hindsight_common.domain.memory import (
     Erased,
     Evidence,
     Forgotten,
+    LogEvent,
     Promotion,
     Provenance,
     TurnGiven,
@@ -143,7 +144,7 @@ async def test_events_read_back_as_written_and_nothing_at_rest_is_clear(core: Co
     memory_id = given.items[0].memory_id
     tombstone = Forgotten("items", ((given.turn_key, memory_id),), NOW, (Closing(memory_id, NOW),))
     promoted = Consolidated("promote/1", NOW, (Promotion(memory_id, ((given.turn_key, memory_id),)),))
-    events = [given, tombstone, promoted]
+    events: list[LogEvent] = [given, tombstone, promoted]
     positions = [await core.log.append(owner, event, accepted_at=NOW) for event in events]
     read = [logged async for logged in core.log.read(owner)]
     assert [logged.event for logged in read] == events

@@ -154,7 +154,7 @@ async def test_consolidation_promotes_once_and_a_rebuilt_graph_is_the_same(worke
     }
 
     async def projected() -> bool:
-        return await workers.graph.position() >= first["position"]
+        return bool(await workers.graph.position() >= first["position"])
 
     await eventually(projected)
     graph = await workers.graph.read(owner)
@@ -281,7 +281,8 @@ async def test_poison_is_kept_with_its_cause_and_delays_nobody(bus: Bus, tmp_pat
         assert (rejected["outcome"], rejected["error"]["field"]) == ("rejected", "occurred_at")
 
         async def failed() -> bool:
-            return (await workers.ask("turn", user_id="u-1", turn_id="poison"))["outcome"] == "failed"
+            answer = await workers.ask("turn", user_id="u-1", turn_id="poison")
+            return bool(answer["outcome"] == "failed")
 
         await eventually(failed)
         letters = [m async for m in read_subject(bus.js, "DEAD", "dead.>")]

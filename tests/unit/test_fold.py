@@ -61,7 +61,8 @@ def test_any_split_into_deliveries_gives_the_same_state(
 @given(st.lists(logged(), max_size=12))
 def test_the_groups_that_an_event_touches_are_all_that_it_changes(events: list[tuple[str, LogEvent]]) -> None:
     """What a projection relies on: rows of other groups need no look."""
-    ledger, shown = Ledger(), {}
+    ledger = Ledger()
+    shown: dict[str, Memory] = {}
     for event_id, event in events:
         for group in ledger.apply(event_id, event):
             for memory_id in ledger.memory_ids(group):

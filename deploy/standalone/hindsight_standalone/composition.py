@@ -10,6 +10,7 @@ from hindsight_common.adapters.side_by_side import SideBySideEmbedder
 from hindsight_common.adapters.sqlite_graph import SqliteGraph
 from hindsight_common.adapters.words import BackgroundWords
 from hindsight_common.core import Core
+from hindsight_common.settings.devices import usable_device
 from hindsight_common.worker import Worker
 from hindsight_consolidator import bootstrap as consolidator
 from hindsight_extractor import bootstrap as extractor
@@ -46,7 +47,9 @@ def build_workers(resources: Resources) -> list[Worker]:
     core = Core.over(
         resources.bus, settings, resources.master_secret, redact=redact_bytes, on_fatal=resources.on_fatal
     )
-    embedder = load_embedder(settings.embedding.model_name, threads=settings.embedding.threads)
+    embedding = settings.embedding
+    usable_device(embedding.device)  # says so where a GPU is wished for and not there
+    embedder = load_embedder(embedding.model_name, cache_dir=embedding.cache_dir, threads=embedding.threads)
     graph = SqliteGraph(data_dir / "graph" / "graph.sqlite")
     home = EdgeHome(data_dir / "vectors", dimension=embedder.dimension, model_id=embedder.model_id)
     recaller = recall.build(core, home, embedder, BackgroundWords())

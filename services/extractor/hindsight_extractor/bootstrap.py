@@ -35,7 +35,13 @@ class ExtractorWorker:
     name = "extractor"
 
     def __init__(self, core: Core, extractor: Extractor) -> None:
-        intake = Intake(core.ids, core.turns, lambda text: redact(text).text, core.clock)
+        intake = Intake(
+            core.ids,
+            core.turns,
+            lambda text: redact(text).text,
+            core.clock,
+            max_message_bytes=core.settings.intake.max_message_kib * 1024,
+        )
         recent = RecentTurns()
         extraction = ExtractTurn(core.ids, core.log, core.turns, extractor, recent)
         self._consumptions: list[Consumption] = [

@@ -52,6 +52,8 @@ class RecallWorker:
         freshness = Freshness(core.ids, ledgers, self.projection, wait_s=settings.wait_for_s)
         weights = settings.weights
         policy = RecallPolicy(
+            top_k=settings.top_k,
+            min_score=settings.min_score,
             weights=Weights.of(weights.similarity, weights.importance, weights.recency),
             gate=settings.gate,
             half_life_days=settings.recency_half_life_days,

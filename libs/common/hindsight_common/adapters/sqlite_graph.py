@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,7 +193,7 @@ def _difference(
     generation: int,
     owner: str,
     *,
-    wanted: set[tuple[object, ...]],
+    wanted: Set[tuple[object, ...]],
 ) -> int:
     """Makes the owner's rows exactly the wanted ones; returns how many went. Rows that stay are not touched."""
     standing = set(connection.execute(table.select, (generation, owner)))

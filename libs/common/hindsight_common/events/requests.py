@@ -116,14 +116,15 @@ class Weights(Body):
 
 
 class RecallRequest(Body):
-    """`min_score` 0 opens the similarity gate too. `wait_for` is a log position, `wait_for_turn` a turn id of
-    the same user: the answer waits until it reflects them. `role` None sees what is shared only.
+    """`top_k` (at most 100) and `min_score` None are the deployment's. `min_score` 0 opens the similarity gate too.
+    `wait_for` is a log position, `wait_for_turn` a turn id of the same user: the answer waits until it reflects
+    them. `role` None sees what is shared only.
     """
 
     user_id: Id
     query: Query
-    top_k: int = Field(default=3, ge=1, le=100)
-    min_score: float = Field(default=0.5, ge=0, le=1)
+    top_k: int | None = Field(default=None, ge=1, le=100)
+    min_score: float | None = Field(default=None, ge=0, le=1)
     memory_type: Literal["fact", "event"] | None = None
     role: Id | None = None
     session_id: Id | None = None

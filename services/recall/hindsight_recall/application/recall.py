@@ -38,6 +38,8 @@ _SHOWN = ("active", "provisional")
 class RecallPolicy:
     """The numbers of the configuration's `recall` section; `meaning_share` is the dense channel's in similarity."""
 
+    top_k: int = 3
+    min_score: float = 0.5
     weights: Weights = field(default_factory=Weights)
     gate: float = 0.2
     half_life_days: float = 135.0
@@ -71,7 +73,7 @@ class Recall:
         where = self._filter(tenant, request)
         candidates = await self.channels.search(self.projection.index, owner, request.query, where, steps)
         ranked = self._ranked(request, candidates)
-        memories = await self._opened(owner, ranked, request.top_k, steps)
+        memories = await self._opened(owner, ranked, request.top_k or self.policy.top_k, steps)
         steps.finish()
         self.telemetry.answered(steps.took_ms, steps.degraded, len(memories))
         return RecallAnswer(
@@ -104,7 +106,8 @@ class Recall:
             Weights.of(asked.similarity, asked.importance, asked.recency) if asked else self.policy.weights
         )
         reference = request.valid_at or self.clock.now()
-        gate = self.policy.gate if request.min_score > 0 else 0.0
+        least = self._least(request)
+        gate = self.policy.gate if least > 0 else 0.0
         scored: list[tuple[Score, Candidate]] = []
         for candidate in candidates:
             similar = similarity(candidate.meaning, candidate.words, meaning_share=self.policy.meaning_share)
@@ -112,7 +115,7 @@ class Recall:
                 continue
             recent = recency(_last_said(candidate.row), reference, self.policy.half_life_days)
             total = score(similar, candidate.row.importance, recent, weights)
-            if total.total >= request.min_score:
+            if total.total >= least:
                 scored.append((total, candidate))
         scored.sort(key=lambda pair: (-pair[0].total, -pair[0].raw_similarity, pair[1].row.memory_id))
         return scored
@@ -152,10 +155,13 @@ class Recall:
             )
         return tuple(opened)
 
+    def _least(self, request: RecallRequest) -> float:
+        return self.policy.min_score if request.min_score is None else request.min_score
+
     def _explanation(self, request: RecallRequest, candidates: int, passed: int) -> dict[str, object]:
         return {
-            "gate": self.policy.gate if request.min_score > 0 else 0.0,
-            "min_score": request.min_score,
+            "gate": self.policy.gate if self._least(request) > 0 else 0.0,
+            "min_score": self._least(request),
             "meaning_share": self.policy.meaning_share,
             "candidates": candidates,
             "passed": passed,
