@@ -13,7 +13,7 @@ import random
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,19 @@ from nats.js.client import JetStreamContext
 from said import END, QUESTIONS, USERS, turns
 from standalone import Plain, Standalone
 
+# place, and at which such moment after a start
 FAULTS = [
-    (place, after) for after in (15, 40, 60) for place in ("after_append", "before_ack", "mid_projection")
+    ("after_append", 10),
+    ("before_ack", 20),
+    ("mid_projection", 1),
+    ("after_append", 25),
+    ("before_ack", 50),
+    ("mid_projection", 2),
+    ("after_append", 40),
+    ("before_ack", 75),
+    ("mid_projection", 3),
 ]
+TURNS_A_KILL = 75
 SERVER_KILLS = 3
 KEY = {"HINDSIGHT_MASTER_KEY": "5a" * 32}
 FAULTY = Path(__file__).with_name("faulty_standalone.py")
@@ -51,12 +61,20 @@ async def talking_to(deployment: Standalone) -> AsyncIterator[Plain]:
 
 
 class Publisher:
-    """Publishes turn after turn; each again until it is acknowledged, whatever happens to the server."""
+    """Publishes turn after turn; each again until it is acknowledged, whatever happens to the server.
+
+    It goes on only as far as it is allowed to, so that every kill finds work in hand.
+    """
 
     def __init__(self, url: str, said: list[dict[str, Any]]) -> None:
         self._url = url
         self._said = said
+        self._allowed = asyncio.Semaphore(0)
         self.acknowledged = 0
+
+    def allow(self, count: int) -> None:
+        for _ in range(count):
+            self._allowed.release()
 
     async def run(self) -> None:
         nc = await nats.connect(
@@ -66,15 +84,13 @@ class Publisher:
             error_cb=_ignore,
             connect_timeout=1,
         )
-        waiting = asyncio.Queue[dict[str, Any]]()
-        for turn in self._said:
-            waiting.put_nowait(turn)
+        waiting = iter(self._said)
         await asyncio.gather(*(self._publish(Plain(nc), waiting) for _ in range(4)))
         await nc.close()
 
-    async def _publish(self, plain: Plain, waiting: asyncio.Queue[dict[str, Any]]) -> None:
-        while not waiting.empty():
-            turn = waiting.get_nowait()
+    async def _publish(self, plain: Plain, waiting: Iterator[dict[str, Any]]) -> None:
+        for turn in waiting:
+            await self._allowed.acquire()
             while True:
                 try:
                     await plain.publish(turn)
@@ -82,7 +98,6 @@ class Publisher:
                     await asyncio.sleep(0.05)
                 else:
                     self.acknowledged += 1
-                    await asyncio.sleep(0.03)
                     break
 
 
@@ -169,6 +184,7 @@ async def test_a_thousand_turns_survive_every_kill_exactly_once(tmp_path: Path) 
     publisher = Publisher(f"nats://127.0.0.1:{port}", said)
     publishing: asyncio.Task[None] | None = None
     for place, after in FAULTS:
+        publisher.allow(TURNS_A_KILL)
         dying = asyncio.create_task(_until_it_dies(disturbed, place, after))
         if publishing is None:
             await asyncio.wait_for(_listening(port), 60)
@@ -179,7 +195,9 @@ async def test_a_thousand_turns_survive_every_kill_exactly_once(tmp_path: Path) 
     disturbed.command = None
     await disturbed.start()
     for _ in range(SERVER_KILLS):
+        publisher.allow(TURNS_A_KILL)
         assert await _kill_the_server_at_work(disturbed) > 0
+    publisher.allow(len(said))
     assert publishing is not None
     async with asyncio.timeout(180):
         await publishing
