@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hindsight_common.domain.memory import Forgotten, Memory
-from hindsight_common.domain.timeline import GroupKey
+from hindsight_common.domain.memory import Forgotten, Memory, TurnGiven
+from hindsight_common.domain.timeline import GroupKey, group_of
 from hindsight_common.ids import Owner
 from hindsight_common.ports.embedding import Embedder
 from hindsight_common.ports.log import Logged
@@ -104,6 +104,9 @@ class Projection:
         touched: set[GroupKey] = set()
         for logged in events:
             touched |= folded.ledger.apply(logged.event_id, logged.event)
+            if isinstance(logged.event, TurnGiven):
+                # a repetition changes no memory, but an erasure may have sealed it anew: then the rows' key is gone
+                touched |= {group_of(piece) for piece in logged.event.items}
         folded.position = max(folded.position, events[-1].sequence)
         living: dict[str, Memory] = {}
         seen: set[str] = set()

@@ -1,0 +1,40 @@
+"""What is said, read or broken while a user is being forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from workers import Workers, eventually
+
+from hindsight_common.ids import Owner
+from hindsight_common.messaging.connection import Bus
+
+
+async def test_what_is_said_before_the_key_is_destroyed_is_recalled_afterwards(
+    bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Said after the tombstone and projected under the old key: its row must not stay sealed with it."""
+    async with Workers(bus, tmp_path) as workers:
+        await workers.say("u-1", "t-1", "I live in Lyon.")
+        keyring, due, go_on = workers.core.keyring, asyncio.Event(), asyncio.Event()
+        mark_destroyed = keyring.mark_destroyed
+
+        async def late(owner: Owner) -> frozenset[str]:
+            due.set()
+            await go_on.wait()
+            return await mark_destroyed(owner)
+
+        monkeypatch.setattr(keyring, "mark_destroyed", late)
+        forgetting = asyncio.create_task(workers.ask("forget", user_id="u-1", everything=True, confirm=True))
+        await due.wait()
+        await workers.say("u-1", "t-2", "I live in Porto.")
+        assert await workers.contents("u-1") == ["The user lives in Porto"]
+        go_on.set()
+        assert (await forgetting)["receipt"]["status"] == "done"
+
+        async def lives() -> bool:
+            return await workers.contents("u-1") == ["The user lives in Porto"]
+
+        await eventually(lives, timeout_s=5)
