@@ -98,6 +98,20 @@ async def test_a_rebuild_answers_only_when_it_is_finished(store: GraphStore) -> 
     assert await store.position() == 8
 
 
+async def test_an_abandoned_rebuild_leaves_nothing_and_the_live_graph_is_written_again(
+    store: GraphStore,
+) -> None:
+    await store.replace(ALICE, graph("osaka"), 5)
+    await store.begin_rebuild()
+    await store.replace(BOB, graph("berlin"), 9)
+    await store.abandon_rebuild()
+    assert await store.read(BOB) == UserGraph((), ())
+    assert await store.position() == 5
+    await store.replace(ALICE, graph("berlin"), 6)
+    assert await store.read(ALICE) == graph("berlin")
+    assert await store.position() == 6
+
+
 async def test_many_owners_at_once_lose_nothing(store: GraphStore) -> None:
     owners = [Owner("default", f"{n:032x}") for n in range(20)]
     await asyncio.gather(*(store.replace(owner, graph("osaka"), n) for n, owner in enumerate(owners)))

@@ -134,6 +134,11 @@ class SqliteGraph:
 
         await self._run(work)
 
+    async def abandon_rebuild(self) -> None:
+        # before anything that may fail: what is forgotten from now on has to leave the graph that answers
+        self._rebuilding = False
+        await self._run(lambda connection: _empty(connection, 1 - _live(connection)))
+
     async def close(self) -> None:
         def work() -> None:
             if self._connection is not None:

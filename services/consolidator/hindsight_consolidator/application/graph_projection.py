@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hindsight_common.domain.fold import Ledger
@@ -23,7 +23,7 @@ class ProjectGraph:
 
     async def apply(self, batch: Sequence[Logged]) -> None:
         last = {logged.owner: logged.sequence for logged in batch}
-        for owner, sequence in sorted(last.items(), key=lambda item: item[1]):
+        for owner, sequence in _in_log_order(last):
             await self.graph.replace(owner, await self._promoted(owner), sequence)
 
     async def _promoted(self, owner: Owner) -> UserGraph:
@@ -35,12 +35,24 @@ class ProjectGraph:
         return graph_of(memories[memory_id] for memory_id in ledger.promoted() if memory_id in memories)
 
     async def rebuild(self) -> AsyncIterator[int]:
-        """Builds a second graph from the log beside the live one and switches; yields how many users are done."""
+        """Builds a second graph from the log beside the live one and switches; yields how many users are done.
+
+        On any fault the live graph stays, and is the one that is written again.
+        """
         await self.graph.begin_rebuild()
-        done: set[Owner] = set()
-        async for logged in self.log.read_all():
-            if logged.kind in KINDS:
-                done.add(logged.owner)
-                await self.apply([logged])
-                yield len(done)
-        await self.graph.finish_rebuild()
+        try:
+            last = {
+                logged.owner: logged.sequence async for logged in self.log.read_all() if logged.kind in KINDS
+            }
+            for done, (owner, sequence) in enumerate(_in_log_order(last), start=1):
+                await self.graph.replace(owner, await self._promoted(owner), sequence)
+                yield done
+            await self.graph.finish_rebuild()
+        except BaseException:
+            await self.graph.abandon_rebuild()
+            raise
+
+
+def _in_log_order(last: Mapping[Owner, int]) -> list[tuple[Owner, int]]:
+    """Each owner with its last event's sequence; a position that is recorded has all before it in the store."""
+    return sorted(last.items(), key=lambda item: item[1])
