@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hindsight_common.errors import GiveUp
+from hindsight_common.sealing import SealingKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,16 @@ class Envelope:
     header_bytes: bytes
     box: bytes
 
+    @staticmethod
+    def sealed(header: Header, body: bytes, key: SealingKey, subject: str) -> Envelope:
+        """`key` is the one that the header names."""
+        header_bytes = header.to_bytes()
+        return Envelope(header, header_bytes, key.seal(body, _context(header_bytes, subject)))
+
+    def unsealed(self, key: SealingKey, subject: str) -> bytes:
+        """The body. Raises `GiveUp` (`not_authentic`) if header, subject, box and key do not belong together."""
+        return key.unseal(self.box, _context(self.header_bytes, subject))
+
     def to_bytes(self) -> bytes:
         return self.header_bytes + b"\n" + self.box
 
@@ -99,6 +110,6 @@ class Envelope:
             ) from fault
 
 
-def context_of(header_bytes: bytes, subject: str) -> bytes:
+def _context(header_bytes: bytes, subject: str) -> bytes:
     """What is authenticated beside the body."""
     return header_bytes + b"\n" + subject.encode()

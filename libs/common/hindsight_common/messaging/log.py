@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -11,7 +12,7 @@ from hindsight_common.domain.fold import better_outcome
 from hindsight_common.domain.memory import Erased, Forgotten, LogEvent, TurnGiven
 from hindsight_common.errors import RetryLater
 from hindsight_common.events import subjects
-from hindsight_common.events.envelope import Envelope, Header, context_of
+from hindsight_common.events.envelope import Envelope, Header
 from hindsight_common.events.log import KINDS, VERSIONS, body_of, kind_of, read_body
 from hindsight_common.events.streams import LOG
 from hindsight_common.ids import IdFactory, Owner
@@ -38,12 +39,10 @@ class NatsMemoryLog:
         kind, body = kind_of(event), body_of(event)
         event_id = self._ids.event_id(owner, kind, body.decode())
         subject = subjects.log(owner, kind)
+        header = self._described(Header(VERSIONS[kind], kind, event_id, "", accepted_at), event, subject)
         for _ in range(_ATTEMPTS):
             key = await self._keyring.current(owner)
-            header = self._header(subject, event_id, key.key_id, event, accepted_at).to_bytes()
-            envelope = Envelope(
-                Header.from_bytes(header), header, key.seal(body, context_of(header, subject))
-            )
+            envelope = Envelope.sealed(replace(header, key_id=key.key_id), body, key, subject)
             # the key is part of the id: sealed anew, the same event must not count as a repetition
             published = await publish(
                 self._bus, subject, envelope.to_bytes(), msg_id=f"{event_id}.{key.key_id}"
@@ -54,33 +53,16 @@ class NatsMemoryLog:
                 return published.sequence
         raise RetryLater("a user's key was destroyed again and again while an event was being written")
 
-    def _header(
-        self, subject: str, event_id: str, key_id: str, event: LogEvent, accepted_at: datetime
-    ) -> Header:
-        kind = kind_of(event)
+    def _described(self, header: Header, event: LogEvent, subject: str) -> Header:
+        """The header with what has to be known of an event without its user's key."""
         if isinstance(event, TurnGiven):
-            return Header(
-                version=VERSIONS[kind],
-                kind=kind,
-                event_id=event_id,
-                key_id=key_id,
-                accepted_at=accepted_at,
-                occurred_at=event.occurred_at,
-                turn_key=event.turn_key,
-                outcome=event.outcome,
+            return replace(
+                header, occurred_at=event.occurred_at, turn_key=event.turn_key, outcome=event.outcome
             )
         if isinstance(event, Forgotten):
-            return Header(
-                version=VERSIONS[kind],
-                kind=kind,
-                event_id=event_id,
-                key_id=key_id,
-                accepted_at=accepted_at,
-                scope=event.scope,
-                evidence=event.pieces,
-                proof=self._master.proof(_tombstone_text(subject, event_id, event.scope, event.pieces)),
-            )
-        return Header(VERSIONS[kind], kind, event_id, key_id, accepted_at)
+            text = _tombstone_text(subject, header.event_id, event.scope, event.pieces)
+            return replace(header, scope=event.scope, evidence=event.pieces, proof=self._master.proof(text))
+        return header
 
     async def open(self, subject: str, data: bytes, sequence: int) -> Logged:
         envelope = Envelope.from_bytes(data)
@@ -99,8 +81,7 @@ class NatsMemoryLog:
             if header.kind == "forgotten":
                 return _bare_tombstone(header)
             return Erased(header.kind, header.turn_key)
-        body = key.unseal(envelope.box, context_of(envelope.header_bytes, subject))
-        return read_body(header.kind, header.version, body)
+        return read_body(header.kind, header.version, envelope.unsealed(key, subject))
 
     async def read(self, owner: Owner, *, kinds: Sequence[str] = (), after: int = 0) -> AsyncIterator[Logged]:
         pattern = subjects.log(owner, kinds[0]) if len(kinds) == 1 else subjects.log_of(owner)
@@ -122,8 +103,7 @@ class NatsMemoryLog:
             header = envelope.header
             if header.key_id != old.key_id or header.turn_key in covered:
                 continue
-            body = old.unseal(envelope.box, context_of(envelope.header_bytes, stored.subject))
-            event = read_body(header.kind, header.version, body)
+            event = read_body(header.kind, header.version, envelope.unsealed(old, stored.subject))
             await self.append(owner, event, accepted_at=header.accepted_at)
             renewed += 1
         return renewed

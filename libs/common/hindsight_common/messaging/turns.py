@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
 from hindsight_common.errors import GiveUp, RetryLater
 from hindsight_common.events import subjects
-from hindsight_common.events.envelope import Envelope, Header, context_of
+from hindsight_common.events.envelope import Envelope, Header
 from hindsight_common.events.streams import TURNS
 from hindsight_common.ids import Owner
 from hindsight_common.messaging.connection import Bus
@@ -52,7 +53,7 @@ class NatsTurnStore:
                 turn_key=turn_key,
                 digest=digest,
             )
-            data = _sealed(header, subject, key, _BODY.dump_json(turn))
+            data = Envelope.sealed(header, _BODY.dump_json(turn), key, subject).to_bytes()
             try:
                 published = await publish(self._bus, subject, data, expected_last_subject_sequence=expected)
             except AlreadyThere:
@@ -85,7 +86,7 @@ class NatsTurnStore:
             key = await self._keyring.find(subjects.owner_of(subject), envelope.header.key_id)
         except KeyDestroyed:
             return None
-        body = key.unseal(envelope.box, context_of(envelope.header_bytes, subject))
+        body = envelope.unsealed(key, subject)
         try:
             return _BODY.validate_json(body)
         except ValidationError as fault:
@@ -112,31 +113,16 @@ class NatsTurnStore:
         if message is None:
             return
         envelope = Envelope.from_bytes(message.data)
-        body = old.unseal(envelope.box, context_of(envelope.header_bytes, message.subject))
+        body = envelope.unsealed(old, message.subject)
         key = await self._keyring.current(stored.owner)
-        header = Header.from_bytes(envelope.header_bytes)
-        renewed = Header(
-            version=header.version,
-            kind=header.kind,
-            event_id=header.event_id,
-            key_id=key.key_id,
-            accepted_at=header.accepted_at,
-            occurred_at=header.occurred_at,
-            turn_key=header.turn_key,
-            digest=header.digest,
-        )
-        data = _sealed(renewed, message.subject, key, body)
+        header = replace(envelope.header, key_id=key.key_id)
+        data = Envelope.sealed(header, body, key, message.subject).to_bytes()
         try:
             # appended before the old one goes: a crash in between leaves two, which the fold takes as one
             await publish(self._bus, message.subject, data, expected_last_subject_sequence=stored.sequence)
         except AlreadyThere:
             return
         await self.delete(stored.sequence)
-
-
-def _sealed(header: Header, subject: str, key: SealingKey, body: bytes) -> bytes:
-    header_bytes = header.to_bytes()
-    return Envelope(header, header_bytes, key.seal(body, context_of(header_bytes, subject))).to_bytes()
 
 
 def _stored(message: StoredMessage) -> StoredTurn:
