@@ -115,9 +115,9 @@ async def same_answers(one: MemoryIndex, other: MemoryIndex) -> None:
             IndexFilter(held_at=1e9),
         ):
             hits = [
-                [(hit.row.memory_id, hit.score) for hit in await index.search_vector(owner, query, where, 20)]
+                [(hit.memory_id, hit.score) for hit in await index.search_vector(owner, query, where, 20)]
                 + [
-                    (hit.row.memory_id, hit.score)
+                    (hit.memory_id, hit.score)
                     for hit in await index.search_words(owner, words, where, 400)
                 ]
                 for index in (one, other)

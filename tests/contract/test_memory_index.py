@@ -6,6 +6,7 @@ import asyncio
 import os
 import uuid
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,14 +76,27 @@ async def test_a_row_is_found_and_read_back_at_once(index: MemoryIndex) -> None:
     assert ids(await index.search_words(ANNA, {7: 1.0}, ANYTHING, 5)) == [stored.memory_id]
 
 
-async def test_a_search_returns_rows_without_vector_and_words(index: MemoryIndex) -> None:
-    stored = row()
-    await index.upsert([stored])
-    bare = row(vector=None, words={})
-    by_vector = await index.search_vector(ANNA, axis(0), ANYTHING, 5)
-    by_words = await index.search_words(ANNA, {7: 1.0}, ANYTHING, 5)
+async def test_an_outline_is_bare_and_a_list_sealed(index: MemoryIndex) -> None:
+    await index.upsert([row(0), row(1), row(2, BEN)])
+    sealed = row(vector=None, words={})
+    bare = replace(sealed, sealed=b"", key_id="")
+    wanted = [memory_id(1), memory_id(2, BEN), "no id at all", memory_id(0), memory_id(7), memory_id(0)]
+    outlined = await index.outline(ANNA, wanted)
+    assert [each.memory_id for each in outlined] == [memory_id(1), memory_id(0)]
+    assert same(outlined[1], bare)
     listed = await index.list(ANNA, ANYTHING, None, 5)
-    assert [same(each, bare) for each in (by_vector[0].row, by_words[0].row, listed.rows[0])] == [True] * 3
+    assert [same(each, sealed) for each in listed.rows if each.memory_id == memory_id(0)] == [True]
+
+
+async def test_a_search_among_named_rows_measures_them_all_and_no_others(index: MemoryIndex) -> None:
+    await index.upsert([row(n, vector=axis(n % 3), words={7: float(n + 1)}) for n in range(9)])
+    await index.upsert([row(20, BEN)])
+    named = IndexFilter(ids=(memory_id(1), memory_id(3), memory_id(20, BEN), "no id at all"))
+    hits = await index.search_vector(ANNA, axis(0), named, 50)
+    assert {hit.memory_id: round(hit.score, 6) for hit in hits} == {memory_id(1): 0.0, memory_id(3): 1.0}
+    sums = await index.search_words(ANNA, {7: 1.0}, named, 50)
+    assert {hit.memory_id: hit.score for hit in sums} == {memory_id(1): 2.0, memory_id(3): 4.0}
+    assert await index.search_words(ANNA, {7: 1.0}, IndexFilter(ids=()), 50) == []
 
 
 async def test_higher_is_better_identical_is_one_unrelated_zero_opposite_negative(index: MemoryIndex) -> None:
@@ -114,7 +128,7 @@ async def test_words_score_by_the_exact_sum_of_products(index: MemoryIndex) -> N
         each.memory_id: sum(query.get(key, 0.0) * weight for key, weight in each.words.items())
         for each in stored
     }
-    assert {hit.row.memory_id: pytest.approx(hit.score, abs=1e-5) for hit in hits} == {
+    assert {hit.memory_id: pytest.approx(hit.score, abs=1e-5) for hit in hits} == {
         key: value for key, value in sums.items() if value
     }
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
@@ -423,7 +437,7 @@ async def _answers_as_the_filter_says(
             by_vector = await index.search_vector(owner, axis(2), where, 100)
             assert set(ids(by_vector)) == {k for k, v in expected.items() if v.vector is not None}
             by_words = await index.search_words(owner, query, where, 100)
-            assert {hit.row.memory_id: pytest.approx(hit.score, rel=1e-5) for hit in by_words} == {
+            assert {hit.memory_id: pytest.approx(hit.score, rel=1e-5) for hit in by_words} == {
                 k: sum(query[word] * v.words[word] for word in shared)
                 for k, v in expected.items()
                 if (shared := query.keys() & v.words.keys())

@@ -16,7 +16,7 @@ from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.reading import read_subject
 from hindsight_common.messaging.requester import request
 from hindsight_common.observability import tracer
-from hindsight_common.ports.memory_index import Hit, IndexFilter
+from hindsight_common.ports.memory_index import Hit, IndexFilter, IndexRow
 from hindsight_extractor import bootstrap as extractor
 
 
@@ -257,10 +257,14 @@ async def test_a_row_of_another_owner_stops_the_answer(
     found = await index.list(workers.core.ids.owner("default", "u-1"), IndexFilter(), None, 10)
 
     async def leak(*_: object, **__: object) -> list[Hit]:
-        return [Hit(row, 1.0) for row in found.rows]
+        return [Hit(row.memory_id, 1.0) for row in found.rows]
+
+    async def leak_rows(*_: object, **__: object) -> list[IndexRow]:
+        return list(found.rows)
 
     monkeypatch.setattr(index, "search_vector", leak)
     monkeypatch.setattr(index, "search_words", leak)
+    monkeypatch.setattr(index, "outline", leak_rows)
     with pytest.raises(RequestError) as stopped:
         await workers.ask("recall", user_id="u-2", query="peanuts", min_score=0)
     assert stopped.value.status == 500

@@ -35,6 +35,11 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class HasId:
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Within:
     key: str
     gte: float | None = None
@@ -56,17 +61,19 @@ class AnyOf:
     conditions: tuple[Condition, ...]
 
 
-Condition = Equals | OneOf | Within | Element | AnyOf
+Condition = Equals | OneOf | HasId | Within | Element | AnyOf
 
 
 def asks_for_nothing(where: IndexFilter) -> bool:
     """Whether the filter names an empty set, which no row is in."""
-    return where.statuses == () or where.roles == ()
+    return () in {where.ids, where.statuses, where.roles}
 
 
 def conditions_of(owner: Owner, where: IndexFilter) -> list[Condition]:
     """What a row must meet, all of it; the owner comes first and always."""
     asked: list[Condition] = [Equals(OWNER, str(owner))]
+    if where.ids is not None:
+        asked.append(HasId(where.ids))
     if where.statuses is not None:
         asked.append(OneOf("status", where.statuses))
     if where.type is not None:

@@ -31,6 +31,7 @@ from hindsight_common.ports.memory_index import Hit, IndexFilter, IndexPage, Ind
 
 T = TypeVar("T")
 
+_OUTLINE = edge.PayloadSelector.Include(list(points.OUTLINE))
 _CONTENTS = edge.PayloadSelector.Include([OWNER, points.SEQUENCE])
 
 
@@ -119,14 +120,24 @@ class QdrantEdgeIndex:
         asked = limit + points.TIES_AHEAD
         while True:
             request = edge.QueryRequest(
-                asked, query=query, filter=chosen, with_payload=True, params=edge.SearchParams(exact=True)
+                asked, query=query, filter=chosen, with_payload=False, params=edge.SearchParams(exact=True)
             )
-            found = self._query(request)
-            hits = [Hit(points.row_of(owner, hit.id, hit.payload or {}), float(hit.score)) for hit in found]
+            hits = [Hit(str(hit.id), float(hit.score)) for hit in self._query(request)]
             best = points.ranked(hits, limit, asked)
             if best is not None:
                 return best
             asked *= 4
+
+    async def outline(self, owner: Owner, memory_ids: Sequence[str]) -> list[IndexRow]:
+        asked = [each for each in dict.fromkeys(memory_ids) if points.is_memory_id(each)]
+        ids: list[edge.PointId] = list(asked)
+        records = self._call(lambda shard: shard.retrieve(ids, with_payload=_OUTLINE, with_vector=False))
+        rows = {
+            str(record.id): points.row_of(owner, record.id, record.payload)
+            for record in records
+            if record.payload and record.payload[OWNER] == str(owner)
+        }
+        return [rows[each] for each in asked if each in rows]
 
     async def get(self, owner: Owner, memory_ids: Sequence[str]) -> list[IndexRow]:
         ids: list[edge.PointId] = [each for each in dict.fromkeys(memory_ids) if points.is_memory_id(each)]

@@ -105,6 +105,8 @@ def _condition(asked: conditions.Condition) -> edge.ConditionType:
             return edge.FieldCondition(key, match=edge.MatchValue(value))
         case conditions.OneOf(key, values):
             return edge.FieldCondition(key, match=edge.MatchAny(list(values)))
+        case conditions.HasId(ids):
+            return edge.HasIdCondition({each for each in ids if points.is_memory_id(each)})
         case conditions.Within(key, gte, gt, lt, lte):
             return edge.FieldCondition(key, range=edge.RangeFloat(gte=gte, gt=gt, lte=lte, lt=lt))
         case conditions.Element(key, inner):

@@ -37,6 +37,9 @@ TIES_AHEAD = 8
 _MEMORY_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 IndexKind = Literal["tenant", "keyword", "float"]
+# what ranking needs of a row
+OUTLINE = (OWNER, SEQUENCE, "type", "status", "predicate", "role_scope", "session_keys", "numbers")
+
 PAYLOAD_INDEXES: Mapping[str, IndexKind] = {
     OWNER: "tenant",
     "status": "keyword",
@@ -135,8 +138,8 @@ def row_of(
             (start, None if end == math.inf else end)
             for start, end in zip(ends[::2], ends[1::2], strict=True)
         ),
-        sealed=base64.b64decode(stored["sealed"]),
-        key_id=stored["key_id"],
+        sealed=base64.b64decode(stored.get("sealed", "")),
+        key_id=stored.get("key_id", ""),
         vector=vector,
         words=words or {},
     )
@@ -170,11 +173,11 @@ def not_older(rows: Iterable[IndexRow], known: Mapping[str, Mapping[str, Any]]) 
 def ranked(hits: list[Hit], limit: int, asked: int) -> list[Hit] | None:
     """The best `limit`, best first, equal scores by id; None when more must be asked for to tell.
 
-    `asked` is how many hits the store was asked for.
+    `asked` is how many hits the store was asked for; they come best first.
     """
     if len(hits) == asked and hits[limit - 1].score == hits[-1].score:
         return None
-    return sorted(hits, key=lambda hit: (-hit.score, hit.row.memory_id))[:limit]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.memory_id))[:limit]
 
 
 def is_memory_id(text: str) -> bool:

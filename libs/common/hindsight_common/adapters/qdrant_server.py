@@ -152,13 +152,26 @@ class QdrantServerIndex:
                     query_filter=server_filter(conditions_of(owner, where)),
                     search_params=models.SearchParams(exact=True),
                     limit=asked,
-                    with_payload=True,
+                    with_payload=False,
                 )
-            hits = [Hit(points.row_of(owner, hit.id, hit.payload or {}), hit.score) for hit in answer.points]
+            hits = [Hit(str(hit.id), hit.score) for hit in answer.points]
             best = points.ranked(hits, limit, asked)
             if best is not None:
                 return best
             asked *= 4
+
+    async def outline(self, owner: Owner, memory_ids: Sequence[str]) -> list[IndexRow]:
+        asked = [each for each in dict.fromkeys(memory_ids) if points.is_memory_id(each)]
+        with _answering():
+            records = await self._client.retrieve(
+                self._collection, asked, with_payload=list(points.OUTLINE), with_vectors=False
+            )
+        rows = {
+            str(record.id): points.row_of(owner, record.id, record.payload)
+            for record in records
+            if record.payload and record.payload.get(OWNER) == str(owner)
+        }
+        return [rows[each] for each in asked if each in rows]
 
     async def get(self, owner: Owner, memory_ids: Sequence[str]) -> list[IndexRow]:
         asked = [each for each in dict.fromkeys(memory_ids) if points.is_memory_id(each)]

@@ -65,12 +65,14 @@ def server_filter(wanted: Sequence[conditions.Condition]) -> models.Filter:
     return models.Filter(must=[_condition(each) for each in wanted])
 
 
-def _condition(asked: conditions.Condition) -> models.FieldCondition | models.NestedCondition | models.Filter:
+def _condition(asked: conditions.Condition) -> models.Condition:
     match asked:
         case conditions.Equals(key, value):
             return models.FieldCondition(key=key, match=models.MatchValue(value=value))
         case conditions.OneOf(key, values):
             return models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
+        case conditions.HasId(ids):
+            return models.HasIdCondition(has_id=[each for each in ids if points.is_memory_id(each)])
         case conditions.Within(key, gte, gt, lt, lte):
             return models.FieldCondition(key=key, range=models.Range(gte=gte, gt=gt, lt=lt, lte=lte))
         case conditions.Element(key, inner):

@@ -54,6 +54,7 @@ class IndexFilter:
     `occurred_from` is inclusive, `occurred_until` exclusive. `held_at`: some interval contains it.
     """
 
+    ids: tuple[str, ...] | None = None
     statuses: tuple[str, ...] | None = None
     type: str | None = None
     roles: tuple[str, ...] | None = None
@@ -68,7 +69,7 @@ class IndexFilter:
 class Hit:
     """`score` is the cosine for a dense search and the dot product for words; higher is better, always."""
 
-    row: IndexRow
+    memory_id: str
     score: float
 
 
@@ -81,8 +82,8 @@ class IndexPage:
 class MemoryIndex(Protocol):
     """Every method takes an owner where rows of a user are concerned; no search runs without one.
 
-    Rows returned by a search carry `vector=None` and empty `words`. Raises `RetryLater` when the store cannot
-    answer now.
+    Searches give ids and scores, best first, equal scores by id; `outline` and `get` bring what is wanted of the
+    rows. Raises `RetryLater` when the store cannot answer now.
     """
 
     async def upsert(self, rows: Sequence[IndexRow]) -> None:
@@ -103,12 +104,19 @@ class MemoryIndex(Protocol):
         self, owner: Owner, words: Mapping[int, float], where: IndexFilter, limit: int
     ) -> list[Hit]: ...
 
+    async def outline(self, owner: Owner, memory_ids: Sequence[str]) -> list[IndexRow]:
+        """As `get`, but bare: all that ranking needs, and no vector, no words, nothing sealed, no key id."""
+        ...
+
     async def get(self, owner: Owner, memory_ids: Sequence[str]) -> list[IndexRow]:
         """Rows of this owner only, whatever ids are asked, in the order asked; with vector and words."""
         ...
 
     async def list(self, owner: Owner, where: IndexFilter, cursor: str | None, limit: int) -> IndexPage:
-        """A page ordered by memory id; `cursor` None = from the start, None returned = the end."""
+        """A page of rows without vector and words, ordered by memory id.
+
+        `cursor` None = from the start, None returned = the end.
+        """
         ...
 
     async def count(self, owner: Owner | None = None) -> int: ...

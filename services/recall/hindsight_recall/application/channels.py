@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hindsight_common.ids import IdFactory, Owner
-from hindsight_common.ports.embedding import Embedder
+from hindsight_common.ports.embedding import Embedder, Language
 from hindsight_common.ports.memory_index import Hit, IndexFilter, IndexRow, MemoryIndex
 from hindsight_common.ports.words import WordAnalyzer
 from hindsight_recall.application.rows import hashed
@@ -61,26 +61,28 @@ class Channels:
                 lambda: index.search_words(owner, weights, where, self.candidates),
                 part="words",
             )
-        found = _merged(by_meaning or [], [hit for hit in by_words or [] if hit.score > 0])
-        measured = _Question(
-            vector=vector if by_meaning is not None else None,
-            weights=weights if by_words is not None else None,
+        ranks = _ranks(by_meaning or [], [hit for hit in by_words or [] if hit.score > 0])
+        question = _Question(
+            None if by_meaning is None else vector,
+            None if by_words is None else weights,
+            cosines={hit.memory_id: hit.score for hit in by_meaning or []},
+            sums={hit.memory_id: hit.score for hit in by_words or []},
         )
-        cosines = {hit.row.memory_id: hit.score for hit in by_meaning or []}
-        sums = {hit.row.memory_id: hit.score for hit in by_words or []}
-        await steps.run(
-            "measure",
-            lambda: self._complete(index, owner, found, measured, cosines=cosines, sums=sums),
-            part="vectors",
-        )
+        await steps.run("measure", lambda: question.complete(index, owner, list(ranks)), part="vectors")
+        rows = await steps.run("outline", lambda: index.outline(owner, list(ranks)), part="vectors")
         language = language_of(query)
-        for candidate in found:
-            memory_id = candidate.row.memory_id
-            if measured.vector is not None and memory_id in cosines:
-                candidate.meaning = self.embedder.calibrate(cosines[memory_id], language)
-            if measured.weights is not None:
-                candidate.words = measured.coverage(sums.get(memory_id, 0.0))
-        return found
+        return [self._candidate(row, question, ranks[row.memory_id], language) for row in rows or []]
+
+    def _candidate(
+        self, row: IndexRow, question: _Question, channels: dict[str, int], language: Language
+    ) -> Candidate:
+        cosine = question.cosines.get(row.memory_id)
+        return Candidate(
+            row,
+            meaning=None if cosine is None else self.embedder.calibrate(cosine, language),
+            words=question.coverage(row.memory_id),
+            channels=channels,
+        )
 
     async def _vector(self, query: str) -> NDArray[np.float32]:
         vectors = await self.embedder.embed_queries([query])
@@ -89,48 +91,37 @@ class Channels:
     async def _weights(self, owner: Owner, query: str) -> dict[int, float]:
         return hashed(self.ids, owner, self.words.query_weights(query))
 
-    @staticmethod
-    async def _complete(
-        index: MemoryIndex,
-        owner: Owner,
-        found: list[Candidate],
-        question: _Question,
-        *,
-        cosines: dict[str, float],
-        sums: dict[str, float],
-    ) -> None:
-        """Measures what only the other channel found, from the rows themselves."""
-        lacking = [
-            candidate.row.memory_id
-            for candidate in found
-            if (question.vector is not None and candidate.row.memory_id not in cosines)
-            or (question.weights is not None and candidate.row.memory_id not in sums)
-        ]
-        for row in await index.get(owner, lacking) if lacking else []:
-            if question.vector is not None and row.vector is not None:
-                cosines.setdefault(row.memory_id, float(question.vector @ row.vector))
-            if question.weights is not None:
-                sums.setdefault(row.memory_id, _dot(question.weights, row.words))
-
 
 @dataclass(frozen=True, slots=True)
 class _Question:
+    """What was asked of the channels that answered (None: of that one nothing), and what they measured, by id."""
+
     vector: NDArray[np.float32] | None
     weights: Mapping[int, float] | None
+    cosines: dict[str, float]
+    sums: dict[str, float]
 
-    def coverage(self, weighted_sum: float) -> float:
+    async def complete(self, index: MemoryIndex, owner: Owner, ids: list[str]) -> None:
+        """Measures what only the other channel found: the same searches, among those alone."""
+        if self.vector is not None and (lacking := tuple(i for i in ids if i not in self.cosines)):
+            hits = await index.search_vector(owner, self.vector, IndexFilter(ids=lacking), len(lacking))
+            self.cosines.update({hit.memory_id: hit.score for hit in hits})
+        if self.weights and (lacking := tuple(i for i in ids if i not in self.sums)):
+            hits = await index.search_words(owner, self.weights, IndexFilter(ids=lacking), len(lacking))
+            self.sums.update({hit.memory_id: hit.score for hit in hits})
+
+    def coverage(self, memory_id: str) -> float | None:
         """Share, 0–1, of the question's weight that a memory carries: one use of each word at average length is 1."""
-        most = sum((self.weights or {}).values())
-        return min(1.0, weighted_sum / most) if most > 0 else 0.0
+        if self.weights is None:
+            return None
+        most = sum(self.weights.values())
+        return min(1.0, self.sums.get(memory_id, 0.0) / most) if most > 0 else 0.0
 
 
-def _merged(by_meaning: list[Hit], by_words: list[Hit]) -> list[Candidate]:
-    found: dict[str, Candidate] = {}
+def _ranks(by_meaning: list[Hit], by_words: list[Hit]) -> dict[str, dict[str, int]]:
+    """Memory id → the channels that found it, with its rank in each, counted from 1."""
+    found: dict[str, dict[str, int]] = {}
     for channel, hits in (("meaning", by_meaning), ("words", by_words)):
         for rank, hit in enumerate(hits, start=1):
-            found.setdefault(hit.row.memory_id, Candidate(hit.row)).channels[channel] = rank
-    return list(found.values())
-
-
-def _dot(one: Mapping[int, float], other: Mapping[int, float]) -> float:
-    return sum(weight * other[word] for word, weight in one.items() if word in other)
+            found.setdefault(hit.memory_id, {})[channel] = rank
+    return found

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 import structlog
 
 from hindsight_common.clock import Clock
+from hindsight_common.domain.memory import Memory
 from hindsight_common.errors import HindsightError, RequestError
 from hindsight_common.events.requests import (
     RecallAnswer,
@@ -18,7 +21,7 @@ from hindsight_common.events.requests import (
 )
 from hindsight_common.events.shown import shown
 from hindsight_common.ids import IdFactory, Owner
-from hindsight_common.ports.memory_index import IndexFilter, IndexRow
+from hindsight_common.ports.memory_index import IndexFilter, IndexRow, OwnerMismatch
 from hindsight_common.sealing import KeyDestroyed
 from hindsight_recall.application.channels import Candidate, Channels
 from hindsight_recall.application.freshness import Freshness
@@ -60,9 +63,21 @@ class Recall:
     telemetry: RecallTelemetry = field(default_factory=RecallTelemetry)
 
     async def answer(self, tenant: str, data: bytes) -> RecallAnswer:
-        """Raises `RequestError` for a request that says something wrong, never for a store that is away."""
+        """Raises `RequestError` for a request that says something wrong, never for a store that is away.
+
+        A row of somebody else, wherever it turns up, is an error (500) and an alert, not an answer.
+        """
         request = parse_request(RecallRequest, data)
         owner, steps = self.ids.owner(tenant, request.user_id), Steps()
+        try:
+            return await self._answer(tenant, owner, request, steps)
+        except OwnerMismatch as fault:
+            self.telemetry.mismatch()
+            _log.error("recall.owner_mismatch")
+            reason = "the answer was stopped: a store returned another owner's row"
+            raise RequestError("owner_mismatch", reason, status=500) from fault
+
+    async def _answer(self, tenant: str, owner: Owner, request: RecallRequest, steps: Steps) -> RecallAnswer:
         caught_up = await steps.run(
             "wait", lambda: self.freshness.wait(owner, tenant, request), part="not_caught_up"
         )
@@ -72,6 +87,7 @@ class Recall:
         covered = await steps.run("cover", lambda: self.freshness.covers_up_to(owner), part="not_caught_up")
         where = self._filter(tenant, request)
         candidates = await self.channels.search(self.projection.index, owner, request.query, where, steps)
+        _compare_owners(owner, [candidate.row for candidate in candidates])
         ranked = self._ranked(request, candidates)
         memories = await self._opened(owner, ranked, request.top_k or self.policy.top_k, steps)
         steps.finish()
@@ -125,35 +141,29 @@ class Recall:
     ) -> tuple[RecalledMemory, ...]:
         """The first `top_k`, unsealed. Every memory's owner is compared with the asker before it leaves."""
         opened: list[RecalledMemory] = []
-        for scored, candidate in ranked:
-            if len(opened) == top_k:
-                break
-            if candidate.row.owner != owner:
-                self.telemetry.mismatch()
-                _log.error("recall.owner_mismatch")
-                raise RequestError(
-                    "internal", "the answer was stopped: a store returned another owner's row", status=500
-                )
+        while ranked and len(opened) < top_k:
+            wanted, ranked = ranked[: top_k - len(opened)], ranked[top_k - len(opened) :]
+            ids = [candidate.row.memory_id for _, candidate in wanted]
+            read = await steps.run("read", partial(self._read, owner, ids, steps), part="vectors")
+            for scored, candidate in wanted:
+                if (memory := (read or {}).get(candidate.row.memory_id)) is not None:
+                    opened.append(_recalled(memory, scored, candidate))
+        return tuple(opened)
+
+    async def _read(self, owner: Owner, ids: list[str], steps: Steps) -> dict[str, Memory]:
+        memories: dict[str, Memory] = {}
+        rows = await self.projection.index.get(owner, ids)
+        _compare_owners(owner, rows)
+        for row in rows:
             try:
-                memory = await self.rows.memory(candidate.row)
+                memories[row.memory_id] = await self.rows.memory(row)
             except KeyDestroyed:
                 continue  # forgotten between the search and now
             except HindsightError as fault:
                 # a row that does not open, or a key that cannot be had now, costs this memory and is said
                 _log.error("recall.row_sealed", fault=type(fault).__name__)
                 steps.miss("vectors")
-                continue
-            opened.append(
-                RecalledMemory(
-                    **shown(memory).model_dump(),
-                    score=scored.total,
-                    score_parts=ScoreParts(
-                        similarity=scored.similarity, importance=scored.importance, recency=scored.recency
-                    ),
-                    channels=candidate.channels,
-                )
-            )
-        return tuple(opened)
+        return memories
 
     def _least(self, request: RecallRequest) -> float:
         return self.policy.min_score if request.min_score is None else request.min_score
@@ -172,3 +182,19 @@ def _last_said(row: IndexRow) -> datetime:
     """A fact that still holds ages from its last confirmation, everything else from when it was said."""
     holds = row.type == "fact" and row.intervals and row.intervals[-1][1] is None
     return datetime.fromtimestamp(row.last_confirmed_at if holds else row.occurred_at, UTC)
+
+
+def _compare_owners(owner: Owner, rows: Sequence[IndexRow]) -> None:
+    if any(row.owner != owner for row in rows):
+        raise OwnerMismatch("a store returned another owner's row")
+
+
+def _recalled(memory: Memory, scored: Score, candidate: Candidate) -> RecalledMemory:
+    return RecalledMemory(
+        **shown(memory).model_dump(),
+        score=scored.total,
+        score_parts=ScoreParts(
+            similarity=scored.similarity, importance=scored.importance, recency=scored.recency
+        ),
+        channels=candidate.channels,
+    )

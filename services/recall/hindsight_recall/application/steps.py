@@ -9,6 +9,7 @@ from typing import TypeVar
 import structlog
 
 from hindsight_common.observability import tracer
+from hindsight_common.ports.memory_index import OwnerMismatch
 
 _T = TypeVar("_T")
 _log = structlog.get_logger(__name__)
@@ -32,6 +33,8 @@ class Steps:
         try:
             with tracer().start_as_current_span(f"recall.{step}"):
                 return await work()
+        except OwnerMismatch:
+            raise  # not a part that is missing: the answer must not leave
         except Exception as fault:  # noqa: BLE001 - the read path never fails whole, so no kind of fault may pass
             _log.warning("recall.part_missing", part=part, step=step, fault=type(fault).__name__)
             self.miss(part)

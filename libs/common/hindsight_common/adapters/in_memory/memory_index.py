@@ -47,7 +47,7 @@ class InMemoryIndex:
         unit = self._unit(vector)
         return _best(
             [
-                Hit(_bare(row), float(row.vector @ unit))
+                Hit(row.memory_id, float(row.vector @ unit))
                 for row in self._chosen(owner, where)
                 if row.vector is not None
             ],
@@ -60,12 +60,15 @@ class InMemoryIndex:
         _check_words(words)
         return _best(
             [
-                Hit(_bare(row), sum(words[each] * row.words[each] for each in shared))
+                Hit(row.memory_id, sum(words[each] * row.words[each] for each in shared))
                 for row in self._chosen(owner, where)
                 if (shared := words.keys() & row.words.keys())
             ],
             limit,
         )
+
+    async def outline(self, owner: Owner, memory_ids: Sequence[str]) -> list[IndexRow]:
+        return [_bare(row) for row in await self.get(owner, memory_ids)]
 
     async def get(self, owner: Owner, memory_ids: Sequence[str]) -> list[IndexRow]:
         rows = (self._rows.get(memory_id) for memory_id in dict.fromkeys(memory_ids))
@@ -75,7 +78,9 @@ class InMemoryIndex:
         if cursor is not None and len(cursor) != 36:
             raise RequestError("invalid_cursor", "the cursor is not one that a page returned", field="cursor")
         rows = sorted(self._chosen(owner, where), key=lambda row: row.memory_id)
-        rows = [_bare(row) for row in rows if cursor is None or row.memory_id >= cursor]
+        rows = [
+            replace(row, vector=None, words={}) for row in rows if cursor is None or row.memory_id >= cursor
+        ]
         following = rows[limit].memory_id if 0 < limit < len(rows) else None
         return IndexPage(tuple(rows[: max(limit, 0)]), following)
 
@@ -106,7 +111,8 @@ class InMemoryIndex:
 def matches(row: IndexRow, where: IndexFilter) -> bool:
     """What `IndexFilter` says, spelled out: the reference for every store that filters by itself."""
     return (
-        (where.statuses is None or row.status in where.statuses)
+        (where.ids is None or row.memory_id in where.ids)
+        and (where.statuses is None or row.status in where.statuses)
         and (where.type is None or row.type == where.type)
         and (where.roles is None or bool(set(where.roles) & set(row.role_scope)))
         and (where.session_key is None or where.session_key in row.session_keys)
@@ -127,8 +133,8 @@ def _held(row: IndexRow, instant: float) -> bool:
 
 
 def _bare(row: IndexRow) -> IndexRow:
-    return replace(row, vector=None, words={})
+    return replace(row, vector=None, words={}, sealed=b"", key_id="")
 
 
 def _best(hits: list[Hit], limit: int) -> list[Hit]:
-    return sorted(hits, key=lambda hit: (-hit.score, hit.row.memory_id))[: max(limit, 0)]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.memory_id))[: max(limit, 0)]
