@@ -23,8 +23,8 @@ _log = structlog.get_logger(__name__)
 class ExtractTurn:
     """The use case of the extractor worker.
 
-    A turn that a tombstone covers is dropped before anything reads it; a redelivered one looks into the log before
-    the extractor is asked again.
+    A turn that a tombstone covers, or one of its items, is dropped before anything reads it, and again behind the
+    reading; a redelivered one looks into the log before the extractor is asked again.
     """
 
     ids: IdFactory
@@ -48,20 +48,23 @@ class ExtractTurn:
         try:
             found = await self.extractor.extract(turn)
         except GiveUp as fault:
-            await self._append(
-                owner, self._given(owner, turn_key, turn, Extraction(()), "failed", cause=fault.code)
-            )
+            failed = self._given(owner, turn_key, turn, Extraction(()), "failed", cause=fault.code)
+            await self._append(owner, failed, sequence)
             raise
         outcome: Outcome = "kept" if found.items else "empty"
         given = self._given(owner, turn_key, turn, found, "provisional" if found.provisional else outcome)
-        await self._append(owner, given)
-        return given.outcome
+        return await self._append(owner, given, sequence)
 
     async def _is_forgotten(self, owner: Owner, turn_key: str) -> bool:
+        """A turn with a forgotten item was read before: read again, it could say the same in words of another id."""
+        ledger = await self._tombstones(owner)
+        return ledger.is_forgotten(turn_key) or ledger.has_forgotten_item(turn_key)
+
+    async def _tombstones(self, owner: Owner) -> Ledger:
         ledger = Ledger()
         async for logged in self.log.read(owner, kinds=("forgotten",)):
             ledger.apply(logged.event_id, logged.event)
-        return ledger.is_forgotten(turn_key)
+        return ledger
 
     def _given(
         self,
@@ -100,7 +103,17 @@ class ExtractTurn:
             pieces.setdefault(piece.memory_id, replace(piece, provisional=found.provisional))
         return tuple(pieces.values())
 
-    async def _append(self, owner: Owner, given: TurnGiven) -> None:
+    async def _append(self, owner: Owner, given: TurnGiven, sequence: int) -> str:
+        """The outcome. What was forgotten while it was read does not stay in the log."""
+        if await self._is_forgotten(owner, given.turn_key):
+            await self.turns.delete(sequence)
+            return "forgotten"
         position = await self.log.append(owner, given, accepted_at=given.accepted_at)
+        # a tombstone behind the event finds it there; one before it may have been carried out already
+        if (await self._tombstones(owner)).is_forgotten(given.turn_key):
+            await self.log.erase(owner, turn_keys={given.turn_key})
+            await self.turns.delete(sequence)
+            return "forgotten"
         self.recent.remember(owner, position, given)
         _log.debug("turn.extracted", outcome=given.outcome, items=len(given.items))
+        return given.outcome

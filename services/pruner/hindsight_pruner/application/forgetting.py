@@ -74,14 +74,15 @@ class Forget:
     async def _on_the_way(self, owner: Owner, ledger: Ledger, session_key: str | None) -> set[str]:
         """Turns that are not in the log yet: accepted ones, and raw ones that still wait."""
         waiting: set[str] = set()
+        # in the direction in which turns move: one that is accepted meanwhile is met in the second place
+        async for raw in self.raw_turns.waiting(owner):
+            if raw.turn_key is not None and session_key in (None, raw.session_key):
+                waiting.add(raw.turn_key)
         async for stored in self.turns.list(owner):
             if ledger.turn(stored.turn_key) is not None:
                 continue
             if session_key is None or await self._session_of(stored.sequence) == session_key:
                 waiting.add(stored.turn_key)
-        async for raw in self.raw_turns.waiting(owner):
-            if raw.turn_key is not None and session_key in (None, raw.session_key):
-                waiting.add(raw.turn_key)
         return waiting
 
     async def _session_of(self, sequence: int) -> str | None:
