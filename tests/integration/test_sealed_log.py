@@ -214,6 +214,27 @@ async def test_garbage_bytes_are_given_up_not_crashed_on(core: Core, owner: Owne
         await core.log.open(subjects.log(owner, "turn"), garbage, 1)
 
 
+async def test_what_nobody_can_read_blocks_nothing_else_of_its_user(core: Core, owner: Owner) -> None:
+    first, second = _given(core, "t-1"), _given(core, "t-2")
+    await core.log.append(owner, first, accepted_at=NOW)
+    stored = (await _stored(core.bus, LOG.name))[0]
+    damaged = stored.data[:-1] + bytes([stored.data[-1] ^ 1])
+    await publish(core.bus, "log.x", b"garbage")
+    for kind, garbage in (("turn", damaged), ("turn", b"garbage"), ("forgotten", b"\x00"), ("odd", b"{}")):
+        await publish(core.bus, subjects.log(owner, kind), garbage)
+    await core.log.append(owner, second, accepted_at=NOW)
+    assert [logged.event async for logged in core.log.read(owner)] == [first, second]
+    assert [logged.event async for logged in core.log.read_all()] == [first, second]
+    assert [logged.event async for logged in core.log.read_turn(owner, first.turn_key)] == [first]
+    assert await core.log.outcomes(owner) == {first.turn_key: "kept", second.turn_key: "kept"}
+    assert await core.log.erase(owner, turn_keys=[first.turn_key]) == 2
+    assert [logged.event async for logged in core.log.read(owner)] == [second]
+    key = await core.keyring.current(owner)
+    await publish(core.bus, subjects.log(owner, "turn"), damaged)
+    await core.keyring.mark_destroyed(owner)
+    assert await core.log.reseal(owner, key, ()) == 1
+
+
 async def test_after_the_key_is_gone_events_are_erased_and_tombstones_still_win(
     core: Core, owner: Owner
 ) -> None:
@@ -258,12 +279,14 @@ async def test_what_was_said_after_a_tombstone_survives_the_destruction_of_the_k
 
 async def test_a_turn_is_appended_once_and_other_content_is_refused(core: Core, owner: Owner) -> None:
     turn_key = core.ids.turn_key("default", "u-1", "t-1")
+    await publish(core.bus, "turn.x", b"garbage")
     results = await asyncio.gather(*(core.turns.accept(owner, turn_key, _turn(), "d1") for _ in range(8)))
     assert sorted(r.duplicate for r in results) == [False] + [True] * 7
     assert len({r.sequence for r in results}) == 1
-    stored = await _stored(core.bus, TURNS.name)
+    stored = await _stored(core.bus, TURNS.name, subjects.turns_of(owner))
     assert len(stored) == 1
     assert CANARY.encode() not in stored[0].data
+    assert [s.turn_key async for s in core.turns.list()] == [turn_key]
     with pytest.raises(GiveUp) as refusal:
         await core.turns.accept(owner, turn_key, _turn(content="other"), "d2")
     assert (refusal.value.code, refusal.value.field) == ("turn_id_reused", "turn_id")
@@ -317,6 +340,19 @@ async def test_dead_letters_are_sealed_found_by_their_turn_and_erased(core: Core
     assert await core.dead_letters.erase(owner) == 1
     assert await core.dead_letters.find(owner, turn_key) is None
     assert len(await _stored(core.bus, DEAD.name)) == 1
+
+
+@pytest.mark.parametrize(
+    "subject", ["log.x", "log.00.default.nobody.turn", "log.00.Bad.%s.turn" % ("0" * 32)]
+)
+async def test_a_subject_that_names_nobody_is_a_dead_letter_and_no_crash(core: Core, subject: str) -> None:
+    with pytest.raises(GiveUp) as fault:
+        await core.log.open(subject, b"{}", 1)
+    delivery = Delivery("LOG", "vectors", subject, 1, 1, NOW, CANARY.encode(), {})
+    await core.dead_letters.bury(delivery, fault.value)
+    (letter,) = await _stored(core.bus, DEAD.name)
+    assert letter.subject == "dead.LOG.vectors.default._"
+    assert CANARY.encode() not in letter.data
 
 
 async def test_erased_bytes_are_gone_from_the_disk(core: Core, owner: Owner, tmp_path: Path) -> None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from hindsight_common.errors import GiveUp
 from hindsight_common.ids import Owner
 
 DEFAULT_TENANT: Final = "default"
 TENANT_PATTERN: Final = re.compile(r"[a-z0-9-]{1,32}")
+
+_OWNED: Final = re.compile(
+    rf"[a-z]+\.[0-9a-f]{{2}}\.(?P<tenant>{TENANT_PATTERN.pattern})\.(?P<user_key>[0-9a-f]{{32}})\."
+)
 
 CONVERSATION_TURN: Final = "conversation.turn"
 CONVERSATION_CLOSED: Final = "conversation.closed"
@@ -67,6 +72,8 @@ def dead_of(owner: Owner) -> str:
 
 
 def owner_of(subject: str) -> Owner:
-    """The owner named in a `turn.…`, `log.…` or `key.…` subject."""
-    _, _, tenant, user_key, *_ = subject.split(".")
-    return Owner(tenant, user_key)
+    """The owner named in a `turn.…`, `log.…` or `key.…` subject. Raises `GiveUp` for a subject that names none."""
+    named = _OWNED.match(subject)
+    if named is None:
+        raise GiveUp("invalid_subject", "the subject names no user of a tenant")
+    return Owner(named["tenant"], named["user_key"])

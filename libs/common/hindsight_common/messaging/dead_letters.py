@@ -118,9 +118,12 @@ class NatsDeadLetters:
 def _address(delivery: Delivery, fault: GiveUp) -> tuple[Owner | None, str | None]:
     if fault.owner is not None or delivery.stream == INTAKE.name:
         return fault.owner, fault.turn_key
+    try:
+        owner = subjects.owner_of(delivery.subject)
+    except GiveUp:
+        return None, None
     tokens = delivery.subject.split(".")
-    turn_key = tokens[4] if tokens[0] == "turn" else fault.turn_key
-    return subjects.owner_of(delivery.subject), turn_key
+    return owner, tokens[4] if tokens[0] == "turn" else fault.turn_key
 
 
 def _tenant_of(subject: str) -> str:

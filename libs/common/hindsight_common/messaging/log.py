@@ -8,9 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
+import structlog
+
 from hindsight_common.domain.fold import better_outcome
 from hindsight_common.domain.memory import Erased, Forgotten, LogEvent, TurnGiven
-from hindsight_common.errors import RetryLater
+from hindsight_common.errors import GiveUp, RetryLater
 from hindsight_common.events import subjects
 from hindsight_common.events.envelope import Envelope, Header
 from hindsight_common.events.log import KINDS, VERSIONS, body_of, kind_of, read_body
@@ -18,12 +20,14 @@ from hindsight_common.events.streams import LOG
 from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.publishing import publish
-from hindsight_common.messaging.reading import delete_message, last_message, read_subject
+from hindsight_common.messaging.reading import StoredMessage, delete_message, last_message, read_subject
 from hindsight_common.ports.keys import Keyring
 from hindsight_common.ports.log import Logged
 from hindsight_common.sealing import KeyDestroyed, MasterKeys, SealingKey
 
 _ATTEMPTS = 3
+
+_log = structlog.get_logger(__name__)
 
 
 class NatsMemoryLog:
@@ -90,20 +94,33 @@ class NatsMemoryLog:
         async for stored in read_subject(self._bus.js, LOG.name, pattern, start_sequence=after + 1):
             if kinds and stored.subject.rsplit(".", 1)[1] not in kinds:
                 continue
-            yield await self.open(stored.subject, stored.data, stored.sequence)
+            if (logged := await self._opened(stored)) is not None:
+                yield logged
 
     async def read_all(self, *, after: int = 0) -> AsyncIterator[Logged]:
         async for stored in read_subject(self._bus.js, LOG.name, LOG.subjects[0], start_sequence=after + 1):
-            yield await self.open(stored.subject, stored.data, stored.sequence)
+            if (logged := await self._opened(stored)) is not None:
+                yield logged
+
+    async def _opened(self, stored: StoredMessage) -> Logged | None:
+        """None for what nobody can ever read: deliveries bury it, and it must not block the rest of its user."""
+        try:
+            return await self.open(stored.subject, stored.data, stored.sequence)
+        except GiveUp as fault:
+            _pass_over(stored, fault)
+            return None
 
     async def reseal(self, owner: Owner, old: SealingKey, covered: Collection[str]) -> int:
         renewed = 0
-        async for stored in read_subject(self._bus.js, LOG.name, subjects.log(owner, "turn")):
-            envelope = Envelope.from_bytes(stored.data)
+        async for stored, envelope in self._envelopes(subjects.log(owner, "turn")):
             header = envelope.header
             if header.key_id != old.key_id or header.turn_key in covered:
                 continue
-            event = read_body(header.kind, header.version, envelope.unsealed(old, stored.subject))
+            try:
+                event = read_body(header.kind, header.version, envelope.unsealed(old, stored.subject))
+            except GiveUp as fault:
+                _pass_over(stored, fault)
+                continue
             await self.append(owner, event, accepted_at=header.accepted_at)
             renewed += 1
         return renewed
@@ -112,12 +129,22 @@ class NatsMemoryLog:
         self, owner: Owner, *, key_ids: Collection[str] = (), turn_keys: Collection[str] = ()
     ) -> int:
         removed = 0
-        async for stored in read_subject(self._bus.js, LOG.name, subjects.log_of(owner)):
-            header = Envelope.from_bytes(stored.data).header
+        async for stored, envelope in self._envelopes(subjects.log_of(owner)):
+            header = envelope.header
             due = header.key_id in key_ids or (header.turn_key is not None and header.turn_key in turn_keys)
             if due and header.kind != "forgotten":
                 removed += await delete_message(self._bus.js, LOG.name, stored.sequence)
         return removed
+
+    async def _envelopes(self, pattern: str) -> AsyncIterator[tuple[StoredMessage, Envelope]]:
+        """What stands on a subject, unopened; what is no event is passed over as `_opened` does."""
+        async for stored in read_subject(self._bus.js, LOG.name, pattern):
+            try:
+                envelope = Envelope.from_bytes(stored.data)
+            except GiveUp as fault:
+                _pass_over(stored, fault)
+            else:
+                yield stored, envelope
 
     async def last_sequence(self, owner: Owner) -> int:
         message = await last_message(self._bus.js, LOG.name, subjects.log_of(owner))
@@ -125,8 +152,8 @@ class NatsMemoryLog:
 
     async def outcomes(self, owner: Owner) -> dict[str, str]:
         best: dict[str, str] = {}
-        async for stored in read_subject(self._bus.js, LOG.name, subjects.log(owner, "turn")):
-            header = Envelope.from_bytes(stored.data).header
+        async for _, envelope in self._envelopes(subjects.log(owner, "turn")):
+            header = envelope.header
             if header.turn_key is not None and header.outcome is not None:
                 best[header.turn_key] = better_outcome(best.get(header.turn_key), header.outcome)
         return best
@@ -137,9 +164,15 @@ class NatsMemoryLog:
             kind = stored.subject.rsplit(".", 1)[1]
             # the key stands in the clear header; what does not even hold its digits need not be parsed
             if kind == "forgotten" or (kind == "turn" and wanted in stored.data):
-                logged = await self.open(stored.subject, stored.data, stored.sequence)
+                logged = await self._opened(stored)
+                if logged is None:
+                    continue
                 if not isinstance(logged.event, TurnGiven) or logged.event.turn_key == turn_key:
                     yield logged
+
+
+def _pass_over(stored: StoredMessage, fault: GiveUp) -> None:
+    _log.error("log_event_unreadable", sequence=stored.sequence, code=fault.code)
 
 
 def _bare_tombstone(header: Header) -> Forgotten:

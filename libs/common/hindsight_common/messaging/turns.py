@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Final
 
+import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from hindsight_common.errors import GiveUp, RetryLater
@@ -30,6 +31,8 @@ from hindsight_common.sealing import KeyDestroyed, SealingKey
 VERSION: Final = 1
 _BODY: Final = TypeAdapter(Turn)
 _ATTEMPTS = 3
+
+_log = structlog.get_logger(__name__)
 
 
 class NatsTurnStore:
@@ -103,7 +106,13 @@ class NatsTurnStore:
     async def list(self, owner: Owner | None = None) -> AsyncIterator[StoredTurn]:
         pattern = subjects.turns_of(owner) if owner else TURNS.subjects[0]
         async for message in read_subject(self._bus.js, TURNS.name, pattern):
-            yield _stored(message)
+            try:
+                stored = _stored(message)
+            except GiveUp as fault:
+                # its delivery is a dead letter; the turns behind it are due all the same
+                _log.error("turn_unreadable", sequence=message.sequence, code=fault.code)
+            else:
+                yield stored
 
     async def delete(self, sequence: int) -> None:
         await delete_message(self._bus.js, TURNS.name, sequence)

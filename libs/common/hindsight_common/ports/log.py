@@ -25,7 +25,10 @@ class Logged:
 
 
 class MemoryLog(Protocol):
-    """Raises `RetryLater` when the bus cannot answer."""
+    """Raises `RetryLater` when the bus cannot answer, `StopAndFix` for an event of an unknown newer schema or a key
+    that is missing without its marker. What can never be read (changed, cut, no event at all) is passed over by
+    all that reads many events: its delivery is a dead letter, and the rest of its user's log counts.
+    """
 
     async def append(self, owner: Owner, event: LogEvent, *, accepted_at: datetime) -> int:
         """Seals and appends; durable when it returns. Returns the sequence.
