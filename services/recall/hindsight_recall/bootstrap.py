@@ -34,7 +34,6 @@ from hindsight_recall.domain.scoring import Weights
 # a batch is visible as a whole, so a large one would make the first of it wait for the embedding of the last
 _BATCH = 32
 _COMMIT_EVERY_S = 15.0
-_REBUILD_LEDGERS = 10_000
 
 _log = structlog.get_logger(__name__)
 
@@ -70,7 +69,7 @@ class RecallWorker:
         )
 
         def project_into(index: MemoryIndex) -> Projection:
-            return Projection(Ledgers(core.log, capacity=_REBUILD_LEDGERS), index, embedder, rows)
+            return Projection(Ledgers(core.log), index, embedder, rows)
 
         rebuild = Rebuild(core.log, home, self.projection, project_into)
         self._consumption = deliver_in_order(

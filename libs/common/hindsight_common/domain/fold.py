@@ -125,6 +125,11 @@ class Ledger:
     def has_forgotten_item(self, turn_key: str) -> bool:
         return bool(self._forgotten.get(turn_key))
 
+    @property
+    def size(self) -> int:
+        """Turns and pieces of evidence held: what the ledger weighs in memory, about 1 KiB each."""
+        return len(self._turns) + sum(len(pieces) for pieces in self._groups.values())
+
     def turn(self, turn_key: str) -> TurnGiven | None:
         """The winning event of a turn, whether forgotten or not."""
         winner = self._turns.get(turn_key)

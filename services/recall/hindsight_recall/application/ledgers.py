@@ -19,12 +19,17 @@ class Folded:
 
 
 class Ledgers:
-    """A cache of ledgers; what does not fit is folded from the log again when it is needed."""
+    """A cache of ledgers; what does not fit is folded from the log again when it is needed.
 
-    def __init__(self, log: MemoryLog, *, capacity: int = 256) -> None:
+    `capacity` is in turns and pieces of evidence over all users (`Ledger.size`); the one in use always fits.
+    """
+
+    def __init__(self, log: MemoryLog, *, capacity: int = 100_000) -> None:
         self._log = log
         self._capacity = capacity
         self._folded: OrderedDict[Owner, Folded] = OrderedDict()
+        self._sizes: dict[Owner, int] = {}
+        self._size = 0
 
     async def before(self, owner: Owner, sequence: int) -> Folded:
         """The owner's ledger with every event below `sequence` joined, and none at or above it.
@@ -46,12 +51,17 @@ class Ledgers:
     def _keep(self, owner: Owner, folded: Folded) -> Folded:
         self._folded[owner] = folded
         self._folded.move_to_end(owner)
-        if len(self._folded) > self._capacity:
-            self._folded.popitem(last=False)
+        # an empty one weighs something too, or strangers who only ask would fill the memory
+        size = folded.ledger.size + 1
+        self._size += size - self._sizes.get(owner, 0)
+        self._sizes[owner] = size
+        while self._size > self._capacity and len(self._folded) > 1:
+            self.forget(next(iter(self._folded)))
         return folded
 
     def cached(self, owner: Owner) -> Folded | None:
         return self._folded.get(owner)
 
     def forget(self, owner: Owner) -> None:
-        self._folded.pop(owner, None)
+        if self._folded.pop(owner, None) is not None:
+            self._size -= self._sizes.pop(owner)
