@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from pydantic import BaseModel
 
 from hindsight_common.adapters.embedded.nats_server import NatsServer
-from hindsight_common.errors import RequestError, RetryLater
+from hindsight_common.errors import RequestError, RetryLater, StopAndFix
 from hindsight_common.messaging.connection import Bus, connect
 from hindsight_common.messaging.requester import request, request_progress
 from hindsight_common.messaging.service import Request, Result, Service
@@ -102,17 +102,22 @@ async def test_an_unexpected_error_is_an_answer_without_its_details(
     async def away(asked: Request) -> Mapping[str, Any]:
         raise RetryLater("LOG does not answer")
 
+    async def misconfigured(asked: Request) -> Mapping[str, Any]:
+        raise StopAndFix("a key is missing, says the secret")
+
     async def unserialisable(asked: Request) -> Mapping[str, Any]:
         return {"answer": object()}
 
     service.endpoint("fail", "memory.recall", fail)
     service.endpoint("away", "memory.list", away)
+    service.endpoint("misconfigured", "memory.forget", misconfigured)
     service.endpoint("unserialisable", "memory.turn", unserialisable)
     await service.start()
     for subject, status, code in (
         ("memory.recall", 500, "internal"),
         ("memory.list", 503, "unavailable"),
         ("memory.turn", 500, "internal"),
+        ("memory.forget", 500, "internal"),
     ):
         with pytest.raises(RequestError) as refused:
             await request(bare_bus.nc, subject, {})
@@ -120,6 +125,7 @@ async def test_an_unexpected_error_is_an_answer_without_its_details(
         assert "secret" not in refused.value.message
     logged = capsys.readouterr()
     assert "KeyError" in logged.out
+    assert "StopAndFix" in logged.out
     assert "secret" not in logged.out + logged.err
 
 

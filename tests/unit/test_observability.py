@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from hindsight_common.errors import RequestError
+from hindsight_common.observability import span
 from hindsight_common.observability.logs import WITHHELD, withhold
 
 _CANARY = "我对花生过敏 peanuts"
@@ -126,3 +129,14 @@ def test_long_values_are_cut_and_bytes_never_shown() -> None:
     shown = withhold(None, "info", {"reason": "x" * 1000, "raw": _CANARY.encode()})
     assert len(shown["reason"]) < 310
     assert shown["raw"] == WITHHELD
+
+
+def test_a_span_names_the_error_that_ended_it_and_never_quotes_it(spans: InMemorySpanExporter) -> None:
+    errors = (ValueError(_CANARY), RequestError("not_found", _CANARY, status=404))
+    for error in errors:
+        with pytest.raises(type(error)), span("step"):
+            raise error
+    ended = spans.get_finished_spans()
+    assert [(e.attributes or {})["error.type"] for e in ended] == ["ValueError", "not_found"]
+    assert not any(e.status.is_ok for e in ended)
+    assert not any(e.events or "peanuts" in e.to_json() for e in ended)

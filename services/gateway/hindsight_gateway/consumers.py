@@ -8,10 +8,11 @@ from typing import Any, Final
 import structlog
 from fastapi import FastAPI, Header, Request, Response
 from fastapi.responses import JSONResponse
-from opentelemetry.trace import SpanKind, get_tracer
+from opentelemetry.trace import SpanKind
 
 from hindsight_common.errors import RequestError
 from hindsight_common.messaging.tracing import extract
+from hindsight_common.observability import span
 from hindsight_gateway.application.forwarding import Forward
 from hindsight_gateway.application.health import WatchHealth
 from hindsight_gateway.domain.problem import MEDIA_TYPE, problem_of
@@ -19,7 +20,6 @@ from hindsight_gateway.domain.problem import MEDIA_TYPE, problem_of
 # As much as the stream of raw turns takes
 MAX_BODY_BYTES: Final = 1024 * 1024
 
-_tracer = get_tracer(__name__)
 _log = structlog.get_logger(__name__)
 
 
@@ -63,7 +63,7 @@ def application(forward: Forward, health: WatchHealth) -> FastAPI:
 
 
 async def _answer(request: Request, ask: Callable[[bytes], Awaitable[dict[str, Any]]]) -> Response:
-    with _tracer.start_as_current_span(
+    with span(
         f"{request.method} {request.url.path}",
         context=extract(dict(request.headers)),
         kind=SpanKind.SERVER,

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import Final
 
 from opentelemetry.context import Context
-from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode
+from opentelemetry.trace import Link, Span, SpanKind
 
 from hindsight_common.events.streams import ConsumerSpec
 from hindsight_common.messaging.settlement import Delivery, Verdict
 from hindsight_common.messaging.tracing import extract, template_of
-from hindsight_common.observability import meter, tracer
+from hindsight_common.observability import mark_failed, meter, span, tracer
 
 # seconds; the buckets that OpenTelemetry's messaging conventions advise
 _BUCKETS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
@@ -47,29 +47,26 @@ class DeliveryTelemetry:
         started_s, started_ns = time.perf_counter(), time.time_ns()
         single = len(deliveries) == 1
         parent = extract(deliveries[0].headers) if single else Context()
-        with tracer().start_as_current_span(
+        with span(
             f"process {template_of(deliveries[0].subject)}",
             context=parent,
             kind=SpanKind.CONSUMER,
             attributes=self._attributes(deliveries[0], len(deliveries)),
-            # an exception's message quotes what it could not read
-            record_exception=False,
-            set_status_on_exception=False,
-        ) as span:
+        ) as batch:
 
             def handled(delivery: Delivery, verdict: Verdict) -> None:
                 self._count(verdict, time.perf_counter() - started_s)
                 if single:
-                    _mark(span, verdict)
+                    _mark(batch, verdict)
                 else:
-                    self._record(delivery, verdict, span, started_ns)
+                    self._record(delivery, verdict, batch, started_ns)
 
             yield handled
 
     def _record(self, delivery: Delivery, verdict: Verdict, batch: Span, started_ns: int) -> None:
         if "traceparent" not in delivery.headers:
             return
-        span = tracer().start_span(
+        own = tracer().start_span(
             f"process {template_of(delivery.subject)}",
             context=extract(delivery.headers),
             kind=SpanKind.CONSUMER,
@@ -77,8 +74,8 @@ class DeliveryTelemetry:
             links=[Link(batch.get_span_context())],
             start_time=started_ns,
         )
-        _mark(span, verdict)
-        span.end()
+        _mark(own, verdict)
+        own.end()
 
     def _attributes(self, delivery: Delivery, count: int) -> dict[str, str | int]:
         return {
@@ -100,8 +97,7 @@ class DeliveryTelemetry:
         self._duration.record(seconds, labels)
 
 
-def _mark(span: Span, verdict: Verdict) -> None:
-    span.set_attribute("hindsight.outcome", verdict.outcome)
+def _mark(handled: Span, verdict: Verdict) -> None:
+    handled.set_attribute("hindsight.outcome", verdict.outcome)
     if verdict.cause is not None:
-        span.set_attribute("error.type", verdict.cause)
-        span.set_status(Status(StatusCode.ERROR))
+        mark_failed(handled, verdict.cause)

@@ -10,7 +10,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from hindsight_common.errors import RequestError
 from hindsight_common.messaging.tracing import extract, template_of
-from hindsight_common.observability import meter, tracer
+from hindsight_common.observability import meter, span
 
 Served = Callable[[RequestError | None], float]
 
@@ -28,23 +28,21 @@ class RequestTelemetry:
     def serving(self, headers: Mapping[str, str]) -> Iterator[Served]:
         """Spans the block in the asker's trace; call what it yields with the error or None for the seconds taken."""
         started = time.perf_counter()
-        with tracer().start_as_current_span(
+        with span(
             f"serve {self._endpoint}",
             context=extract(headers),
             kind=SpanKind.SERVER,
             attributes={"messaging.system": "nats", "messaging.destination.template": self._endpoint},
-            record_exception=False,
-            set_status_on_exception=False,
-        ) as span:
+        ) as serving:
 
             def served(error: RequestError | None) -> float:
                 seconds = time.perf_counter() - started
                 status = 200 if error is None else error.status
                 self._duration.record(seconds, {"endpoint": self._endpoint, "status": status})
                 if error is not None:
-                    span.set_attribute("error.type", error.code)
+                    serving.set_attribute("error.type", error.code)
                 if status >= 500:
-                    span.set_status(Status(StatusCode.ERROR))
+                    serving.set_status(Status(StatusCode.ERROR))
                 return seconds
 
             yield served

@@ -16,7 +16,7 @@ from hindsight_common.errors import RequestError
 from hindsight_common.messaging.answers import encoded, error_of
 from hindsight_common.messaging.reading import plain_headers
 from hindsight_common.messaging.tracing import inject, template_of
-from hindsight_common.observability import tracer
+from hindsight_common.observability import span
 
 DEFAULT_TIMEOUT_S: Final = 5.0
 
@@ -34,7 +34,7 @@ async def request(
     Raises RequestError: what the service refused, or status 503 when nobody listens or the bus is away, 504 when
     no answer came in time (the request may still have taken effect), 413 when it is larger than the bus carries.
     """
-    with tracer().start_as_current_span(f"request {template_of(subject)}", kind=SpanKind.CLIENT):
+    with span(f"request {template_of(subject)}", kind=SpanKind.CLIENT):
         sent = _headers(headers)
         try:
             answer = await nc.request(subject, encoded(body), timeout=timeout_s, headers=sent)

@@ -18,7 +18,7 @@ import structlog
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
-from hindsight_common.errors import HindsightError, RequestError
+from hindsight_common.errors import GiveUp, RequestError, RetryLater
 from hindsight_common.events.subjects import TENANT_PATTERN, tenant_of
 from hindsight_common.messaging.answers import (
     Answer,
@@ -112,7 +112,7 @@ class Endpoint:
                 error = RequestError("unavailable", "the service is stopping; ask again", status=503)
             except Exception as raised:  # noqa: BLE001 - a request is never left in silence
                 error = refusal(raised)
-                if not isinstance(raised, HindsightError):
+                if not isinstance(raised, RequestError | RetryLater | GiveUp):
                     _report(self.subject, raised)
             if error is not None:
                 await self._reply(message, error_body(error), error_headers(error))

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from hindsight_common.observability.setup import meter, setup, shutdown, tracer
+from hindsight_common.observability.spans import mark_failed, span
 
-__all__ = ["meter", "setup", "shutdown", "tracer"]
+__all__ = ["mark_failed", "meter", "setup", "shutdown", "span", "tracer"]

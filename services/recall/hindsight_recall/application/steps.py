@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import structlog
 
-from hindsight_common.observability import tracer
+from hindsight_common.observability import span
 from hindsight_common.ports.memory_index import OwnerMismatch
 
 _T = TypeVar("_T")
@@ -31,7 +31,7 @@ class Steps:
         """The step's result, or None after a fault, which costs its part of the answer and is named, whatever it is."""
         started = perf_counter()
         try:
-            with tracer().start_as_current_span(f"recall.{step}"):
+            with span(f"recall.{step}"):
                 return await work()
         except OwnerMismatch:
             raise  # not a part that is missing: the answer must not leave
