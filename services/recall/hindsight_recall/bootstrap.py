@@ -48,7 +48,7 @@ class RecallWorker:
         ledgers = Ledgers(core.log)
         self.projection = Projection(ledgers, home.open_live(), embedder, rows)
         settings = core.settings.recall
-        freshness = Freshness(core.ids, ledgers, self.projection, wait_s=settings.wait_for_s)
+        freshness = Freshness(core.ids, core.log, ledgers, self.projection, wait_s=settings.wait_for_s)
         weights = settings.weights
         policy = RecallPolicy(
             top_k=settings.top_k,

@@ -6,6 +6,7 @@ import asyncio
 
 from hindsight_common.events.requests import RecallRequest
 from hindsight_common.ids import IdFactory, Owner
+from hindsight_common.ports.log import MemoryLog
 from hindsight_recall.application.ledgers import Ledgers
 from hindsight_recall.application.projection import Projection
 
@@ -13,8 +14,11 @@ from hindsight_recall.application.projection import Projection
 class Freshness:
     """Speaks of one user's own events only: a busy neighbour neither delays an answer nor makes it look old."""
 
-    def __init__(self, ids: IdFactory, ledgers: Ledgers, projection: Projection, *, wait_s: float) -> None:
+    def __init__(
+        self, ids: IdFactory, log: MemoryLog, ledgers: Ledgers, projection: Projection, *, wait_s: float
+    ) -> None:
         self._ids = ids
+        self._log = log
         self._ledgers = ledgers
         self._projection = projection
         self._wait_s = wait_s
@@ -48,4 +52,7 @@ class Freshness:
         applied = self._projection.applied(owner)
         if applied is not None:
             return applied
+        last = await self._log.last_sequence(owner)
+        if last <= self._projection.position:
+            return last
         return (await self._ledgers.before(owner, self._projection.position + 1)).position

@@ -8,7 +8,7 @@ position ends where the log ends.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,6 +26,8 @@ from hindsight_recall.application.ledgers import Folded, Ledgers
 from hindsight_recall.application.rows import RowMaker
 
 _PAGE = 500
+# whose last position is known without asking the log
+_RECENT_OWNERS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Projection:
         self._ledgers = ledgers
         self._embedder = embedder
         self._rows = rows
-        self._applied: dict[Owner, int] = {}
+        self._applied: OrderedDict[Owner, int] = OrderedDict()
         # held while the index changes, so that another can be put in its place in between
         self.writing = asyncio.Lock()
         self._news = asyncio.Condition()
@@ -61,7 +63,7 @@ class Projection:
         self.position = 0
 
     def applied(self, owner: Owner) -> int | None:
-        """The position of this owner's last event here; None if none came since the start."""
+        """The position of this owner's last event here; None if none came lately. Then `position` covers it."""
         return self._applied.get(owner)
 
     async def apply(self, batch: Sequence[Logged]) -> None:
@@ -86,6 +88,9 @@ class Projection:
             raise
         for change in changes:
             self._applied[change.owner] = change.folded.position
+            self._applied.move_to_end(change.owner)
+        while len(self._applied) > _RECENT_OWNERS:
+            self._applied.popitem(last=False)
         if batch:
             self.position = max(self.position, batch[-1].sequence)
 
