@@ -66,6 +66,29 @@ async def test_a_turn_is_handed_on_as_it_came(http: httpx.AsyncClient, answering
     assert headers["content-type"] == "application/json"
 
 
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        (None, 200),
+        ("http://localhost:3000", 200),
+        ("http://127.0.0.1:8787", 200),
+        ("http://[::1]:8787", 200),
+        ("http://rebound.example:8787", 403),
+        ("https://localhost.example", 403),
+        ("null", 403),
+        ("http://[", 403),
+    ],
+)
+async def test_a_page_of_another_site_is_refused_whatever_name_it_uses(
+    http: httpx.AsyncClient, answering: Answers, origin: str | None, status: int
+) -> None:
+    heard = await answering("memory.forget", {})
+    headers = {} if origin is None else {"Origin": origin}
+    answer = await http.post("/v1/forget", json={"user_id": "u-1"}, headers=headers)
+    assert answer.status_code == status
+    assert len(heard) == (status == 200)
+
+
 @pytest.mark.parametrize("key", ["k-7", '"k-7"'])
 async def test_an_idempotency_key_stands_for_a_missing_turn_id(
     http: httpx.AsyncClient, answering: Answers, key: str

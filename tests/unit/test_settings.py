@@ -256,6 +256,18 @@ def test_a_setting_that_nothing_reads_yet_says_so(caplog: pytest.LogCaptureFixtu
     assert "top_k" not in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("host", "exposed"),
+    [("127.0.0.1", False), ("::1", False), ("localhost", False), ("0.0.0.0", True), ("memory.example", True)],
+)
+def test_an_address_beyond_this_machine_is_warned_about(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, host: str, exposed: bool
+) -> None:
+    monkeypatch.setenv("HINDSIGHT_API_HOST", host)
+    load_settings()
+    assert ("no keys are checked" in caplog.text) is exposed
+
+
 @pytest.mark.parametrize("present", [True, False])
 def test_cuda_falls_back_to_the_cpu_and_says_why(caplog: pytest.LogCaptureFixture, present: bool) -> None:
     with caplog.at_level(logging.WARNING):

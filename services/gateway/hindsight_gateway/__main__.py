@@ -46,9 +46,9 @@ def _announce(url: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status 0 after a clean stop, 1 when something must be changed first; it is said on stderr."""
     try:
-        settings = _settings(arguments)
+        # first, so that what the configuration warns of comes out in the form of all logs
         setup(NAME)
-        asyncio.run(_run(settings))
+        asyncio.run(_run(_settings(arguments)))
     except HindsightError as error:
         sys.stderr.write(f"{NAME}: {error}\n")
         return 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import structlog
 from fastapi import FastAPI, Header, Request, Response
@@ -19,6 +20,7 @@ from hindsight_gateway.domain.problem import MEDIA_TYPE, problem_of
 
 # As much as the stream of raw turns takes
 MAX_BODY_BYTES: Final = 1024 * 1024
+_THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _log = structlog.get_logger(__name__)
 
@@ -68,7 +70,27 @@ async def _answer(request: Request, ask: Callable[[bytes], Awaitable[dict[str, A
         context=extract(dict(request.headers)),
         kind=SpanKind.SERVER,
     ):
+        _refuse_foreign_pages(request)
         return JSONResponse(await ask(await _body(request)))
+
+
+def _refuse_foreign_pages(request: Request) -> None:
+    """Raises `RequestError` for a page that is not from this machine.
+
+    Only browsers send an Origin. Without keys a page could read and erase memories once its own name points here
+    (DNS rebinding), since to the browser it then asks its own site and may send JSON.
+    """
+    origin = request.headers.get("origin")
+    if origin is not None and _host_of(origin) not in _THIS_MACHINE:
+        message = "pages of other sites may not ask; send requests from your backend"
+        raise RequestError("foreign_origin", message, status=403, field="Origin")
+
+
+def _host_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).hostname
+    except ValueError:
+        return None
 
 
 async def _body(request: Request) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,7 +53,7 @@ def load_settings(path: Path | None = None, *, overrides: Mapping[str, Any] | No
         raise StopAndFix(_report(faults)) from error
     if faults:
         raise StopAndFix(_report(faults))
-    for notice in [*notices, *_without_effect(settings)]:
+    for notice in [*notices, *_without_effect(settings), *_exposed(settings)]:
         _log.warning(notice)
     return settings
 
@@ -163,6 +164,21 @@ def _without_effect(settings: Settings) -> Iterable[str]:
     for name in sorted(_given(settings)):
         if name in all_keys() and all_keys()[name].planned:
             yield f"{name} is set, but nothing in this release reads it yet"
+
+
+def _exposed(settings: Settings) -> Iterable[str]:
+    if not _is_loopback(settings.api_host):
+        yield (
+            f"api_host: {settings.api_host} is not loopback, and no keys are checked yet: whoever reaches the port "
+            "can read and erase every memory"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _given(section: Any, prefix: str = "") -> Iterable[str]:
