@@ -15,6 +15,7 @@ import pytest
 from hindsight_common.errors import StopAndFix
 from hindsight_common.messaging.reading import last_sequence
 from hindsight_common.worker import Worker
+from hindsight_standalone.announcement import greeting
 from hindsight_standalone.options import Options, parse
 from hindsight_standalone.process import Resources, run
 
@@ -87,6 +88,25 @@ async def test_workers_start_in_order_then_it_is_ready_and_they_stop_in_reverse(
     assert notes == ["start a", "start b", "stop b", "stop a"]
     assert not options.ready_file.exists()
     assert given[0].bus.nc.is_closed
+
+
+@pytest.mark.parametrize("language", ["C.UTF-8", "zh_CN.UTF-8"])
+async def test_the_line_to_try_works_where_it_is_pasted(
+    command: Command, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setenv("LC_ALL", language)
+    await command.start()
+    ready = await command.ready()
+    text = greeting(str(ready["nats_url"]), str(ready["http_url"]), Path("data"))
+    line = text.splitlines()[-1].partition(":  ")[2]
+    shell = await asyncio.create_subprocess_shell(line, stdout=asyncio.subprocess.PIPE)
+    out, _ = await shell.communicate()
+    assert shell.returncode == 0
+    assert ("用户对花生过敏" if language.startswith("zh") else "allergic to peanuts") in out.decode()
+
+
+def test_the_line_to_try_names_no_address_that_is_the_default_one() -> None:
+    assert "--nats-url" not in greeting("nats://127.0.0.1:4222", None, Path("data"))
 
 
 async def test_a_worker_that_cannot_start_ends_it_with_its_reason_and_stops_the_others(
