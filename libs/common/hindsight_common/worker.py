@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
+
+# the services behind the bus, by the names under which they are discovered; the gateway is in front of it
+BEHIND_THE_BUS: Final = ("extractor", "recall", "consolidator", "pruner")
 
 
 class Worker(Protocol):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from hindsight_common.errors import GiveUp
 from hindsight_common.events.requests import ConsolidateRequest, parse_request
 from hindsight_common.ids import IdFactory
-from hindsight_common.messaging.delivery import BatchFault, Delivery
+from hindsight_common.messaging.delivery import Delivery
+from hindsight_common.messaging.log import open_batch
 from hindsight_common.messaging.service import Progress, Request, Result
-from hindsight_common.ports.log import Logged, MemoryLog
+from hindsight_common.ports.log import MemoryLog
 from hindsight_consolidator.application.consolidation import Consolidate
 from hindsight_consolidator.application.graph_projection import ProjectGraph
 
@@ -19,12 +19,7 @@ def project(
     log: MemoryLog, projection: ProjectGraph, writing: asyncio.Lock
 ) -> Callable[[Sequence[Delivery]], Awaitable[None]]:
     async def handle(batch: Sequence[Delivery]) -> None:
-        opened: list[Logged] = []
-        for delivery in batch:
-            try:
-                opened.append(await log.open(delivery.subject, delivery.data, delivery.sequence))
-            except GiveUp as fault:
-                raise BatchFault(delivery, fault) from fault
+        opened = await open_batch(log, batch)
         async with writing:
             await projection.apply(opened)
 

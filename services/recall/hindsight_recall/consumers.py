@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from hindsight_common.errors import GiveUp, RequestError
+from hindsight_common.errors import RequestError
 from hindsight_common.events.requests import ListAnswer, RecallAnswer
-from hindsight_common.messaging.delivery import BatchFault, Delivery
+from hindsight_common.messaging.delivery import Delivery
+from hindsight_common.messaging.log import open_batch
 from hindsight_common.messaging.service import Progress, Request, Result
-from hindsight_common.ports.log import Logged, MemoryLog
+from hindsight_common.ports.log import MemoryLog
 from hindsight_recall.application.listing import ListMemories
 from hindsight_recall.application.projection import Projection
 from hindsight_recall.application.rebuild import Rebuild
@@ -20,13 +21,7 @@ STORE = "vectors"
 
 def project(log: MemoryLog, projection: Projection) -> Callable[[Sequence[Delivery]], Awaitable[None]]:
     async def handle(batch: Sequence[Delivery]) -> None:
-        opened: list[Logged] = []
-        for delivery in batch:
-            try:
-                opened.append(await log.open(delivery.subject, delivery.data, delivery.sequence))
-            except GiveUp as fault:
-                raise BatchFault(delivery, fault) from fault
-        await projection.apply(opened)
+        await projection.apply(await open_batch(log, batch))
 
     return handle
 

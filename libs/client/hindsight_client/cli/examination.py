@@ -16,8 +16,8 @@ from hindsight_common.clock import SystemClock
 from hindsight_common.errors import HindsightError
 from hindsight_common.events.streams import CONSUMERS, DEAD, STREAMS
 from hindsight_common.messaging.roll_call import running_services
+from hindsight_common.worker import BEHIND_THE_BUS
 
-WORKERS: Final = ("extractor", "recall", "consolidator", "pruner")
 # More than this waiting is no longer a moment's work
 MUCH_LAG: Final = 1000
 
@@ -86,7 +86,7 @@ async def _streams(nc: Client) -> AsyncIterator[Finding]:
 
 async def _workers(nc: Client, wait_s: float) -> AsyncIterator[Finding]:
     running = [service.name for service in await running_services(nc, wait_s=wait_s)]
-    for name in WORKERS:
+    for name in BEHIND_THE_BUS:
         number = running.count(name)
         if number:
             yield Finding("ok", name, say(f"{number} running", f"{number} 个在运行"))

@@ -15,7 +15,6 @@ from rich.text import Text
 from hindsight_client.cli.language import say
 from hindsight_common.events.answers import MemoryOut, RecallAnswer, RecalledMemory, Receipt, TurnAnswer
 
-OK: Final = 0
 FAILED: Final = 1
 
 _STATUS: Final = {

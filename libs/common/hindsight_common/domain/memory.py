@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 MemoryType = Literal["fact", "event"]
 Outcome = Literal["kept", "empty", "provisional", "failed"]
 Status = Literal["active", "provisional", "superseded", "disputed", "cold", "stale", "quarantined"]
+
+# the role scope of what every role may recall
+SHARED: Final = "shared"
 
 # (turn key, memory id); a memory id of None stands for all that the turn gave
 Piece = tuple[str, str | None]

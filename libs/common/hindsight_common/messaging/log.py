@@ -21,8 +21,9 @@ from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.publishing import publish
 from hindsight_common.messaging.reading import StoredMessage, delete_message, last_message, read_subject
+from hindsight_common.messaging.settlement import BatchFault, Delivery
 from hindsight_common.ports.keys import Keyring
-from hindsight_common.ports.log import Logged
+from hindsight_common.ports.log import Logged, MemoryLog
 from hindsight_common.sealing import KeyDestroyed, MasterKeys, SealingKey
 
 _ATTEMPTS = 3
@@ -169,6 +170,17 @@ class NatsMemoryLog:
                     continue
                 if not isinstance(logged.event, TurnGiven) or logged.event.turn_key == turn_key:
                     yield logged
+
+
+async def open_batch(log: MemoryLog, batch: Sequence[Delivery]) -> list[Logged]:
+    """The events that deliveries brought. Raises `BatchFault` for one that can never be read."""
+    opened: list[Logged] = []
+    for delivery in batch:
+        try:
+            opened.append(await log.open(delivery.subject, delivery.data, delivery.sequence))
+        except GiveUp as fault:
+            raise BatchFault(delivery, fault) from fault
+    return opened
 
 
 def _pass_over(stored: StoredMessage, fault: GiveUp) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo
 
-from hindsight_common.domain.memory import Evidence
+from hindsight_common.domain.memory import SHARED, Evidence
 from hindsight_common.domain.predicates import canonical, object_key, subject_key
 from hindsight_common.domain.text import normal_key
 from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.ports.extraction import ExtractedItem, Turn
-
-SHARED = "shared"
 
 # what belongs to the agent that dealt with it, not to everybody who talks with the user
 _OF_THE_ROLE = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from hindsight_common.errors import RequestError
+from hindsight_common.worker import BEHIND_THE_BUS
 
-WORKERS: Final = ("extractor", "recall", "consolidator", "pruner")
 _FRESH_S: Final = 2.0
 
 
@@ -49,4 +49,4 @@ class WatchHealth:
             running = await self.workers.running()
         except RequestError:
             return Health(("bus",))
-        return Health(tuple(name for name in WORKERS if name not in running))
+        return Health(tuple(name for name in BEHIND_THE_BUS if name not in running))

@@ -10,7 +10,7 @@ from functools import partial
 import structlog
 
 from hindsight_common.clock import Clock
-from hindsight_common.domain.memory import Memory
+from hindsight_common.domain.memory import SHARED, Memory
 from hindsight_common.errors import HindsightError, RequestError
 from hindsight_common.events.requests import (
     RecallAnswer,
@@ -33,7 +33,6 @@ from hindsight_recall.domain.scoring import Score, Weights, recency, score, simi
 
 _log = structlog.get_logger(__name__)
 
-SHARED = "shared"
 _SHOWN = ("active", "provisional")
 
 
