@@ -11,13 +11,16 @@ from scripted_extractors import GatedExtractor
 from workers import Workers, turn
 
 from hindsight_common.domain.memory import TurnGiven
+from hindsight_common.errors import RetryLater
 from hindsight_common.ids import Owner
 from hindsight_common.messaging.connection import Bus
+from hindsight_common.messaging.keys import NatsKeyring
 from hindsight_common.messaging.raw_turns import NatsRawTurns
 from hindsight_common.messaging.turns import NatsTurnStore
 from hindsight_common.ports.extraction import ExtractedItem, Extraction, Turn
 from hindsight_common.ports.raw_turns import RawTurn
 from hindsight_common.ports.turns import StoredTurn
+from hindsight_common.sealing import SealingKey
 from hindsight_extractor.domain.rules import RuleExtractor
 
 
@@ -105,3 +108,39 @@ async def test_a_turn_that_moves_on_while_it_is_looked_for_is_forgotten_too(
         monkeypatch.setattr(NatsRawTurns, "waiting", raw)
         await workers.ask("forget", user_id="u-1", everything=True, confirm=True)
         assert await workers.contents("u-1") == []
+
+
+async def test_what_is_said_around_the_end_of_a_key_outlives_an_eraser_that_dies_there(
+    bus: Bus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old key has to stay until all that lives on is sealed anew, whoever needs the next one meanwhile."""
+    async with Workers(bus, tmp_path) as workers:
+        await workers.say("u-1", "t-1", "I live in Lyon.")
+        mark, reseal = NatsKeyring.mark_destroyed, NatsTurnStore.reseal
+        calls: list[str] = []
+
+        async def late(keyring: NatsKeyring, owner: Owner) -> frozenset[str]:
+            if "marked" not in calls:
+                calls.append("marked")
+                await workers.say("u-1", "t-2", "I am allergic to peanuts.")
+            return await mark(keyring, owner)
+
+        async def dies(turns: NatsTurnStore, stored: StoredTurn, old: SealingKey) -> None:
+            if "died" not in calls:
+                calls.append("died")
+                # in need of a key, which it has to ask the store for
+                await workers.ask("write", **turn("u-1", "t-3", "I play chess."))
+                raise RetryLater("the eraser dies here")
+            await reseal(turns, stored, old)
+
+        monkeypatch.setattr(NatsKeyring, "mark_destroyed", late)
+        monkeypatch.setattr(NatsTurnStore, "reseal", dies)
+        receipt = (await workers.ask("forget", user_id="u-1", everything=True, confirm=True))["receipt"]
+        assert (receipt["status"], calls) == ("done", ["marked", "died"])
+        for turn_id in ("t-2", "t-3"):
+            answer = await workers.ask("recall", user_id="u-1", query="x", wait_for_turn=turn_id)
+            assert answer["degraded"] == []
+        await workers.admin("rebuild")
+        contents = await workers.contents("u-1")
+        assert len(contents) == 2
+        assert not [c for c in contents if "Lyon" in c]

@@ -22,12 +22,13 @@ from hindsight_common.domain.memory import (
     Provenance,
     TurnGiven,
 )
-from hindsight_common.errors import GiveUp, StopAndFix
+from hindsight_common.errors import GiveUp, RetryLater, StopAndFix
 from hindsight_common.events import subjects
 from hindsight_common.events.envelope import Envelope
 from hindsight_common.events.streams import DEAD, INTAKE_CONSUMER, KEYS, LOG, TURNS
 from hindsight_common.ids import Owner
 from hindsight_common.messaging.connection import Bus, connect
+from hindsight_common.messaging.keys import NatsKeyring
 from hindsight_common.messaging.publishing import publish
 from hindsight_common.messaging.reading import StoredMessage, delete_message, last_message, read_subject
 from hindsight_common.messaging.settlement import Delivery
@@ -86,6 +87,11 @@ async def _stored(bus: Bus, stream: str, pattern: str = ">") -> list[StoredMessa
     return [message async for message in read_subject(bus.js, stream, pattern)]
 
 
+async def _wipe(core: Core, owner: Owner) -> None:
+    for key in await core.keyring.doomed(owner):
+        await core.keyring.wipe(owner, key)
+
+
 async def test_keys_made_in_a_race_are_one_key(core: Core, nats_server: NatsServer, owner: Owner) -> None:
     others = [await connect(nats_server.url, name=f"racer {n}") for n in range(4)]
     cores = [Core.over(bus, core.settings, SECRET) for bus in others]
@@ -105,10 +111,10 @@ async def test_a_destroyed_key_is_gone_everywhere_and_the_next_one_is_new(
     first = await core.keyring.current(owner)
     assert (await other.keyring.current(owner)).secret == first.secret
     assert await core.keyring.mark_destroyed(owner) == {first.key_id}
-    assert await core.keyring.doomed(owner) == first
-    await core.keyring.wipe(owner)
-    await core.keyring.wipe(owner)
-    assert await core.keyring.doomed(owner) is None
+    assert await core.keyring.doomed(owner) == [first]
+    await core.keyring.wipe(owner, first)
+    await core.keyring.wipe(owner, first)
+    assert await core.keyring.doomed(owner) == []
     second = await core.keyring.current(owner)
     assert second.key_id != first.key_id
     await core.bus.nc.flush()
@@ -122,12 +128,38 @@ async def test_a_destroyed_key_is_gone_everywhere_and_the_next_one_is_new(
     await other_bus.close()
 
 
-async def test_a_marked_key_that_was_not_wiped_is_never_used_again(core: Core, owner: Owner) -> None:
-    """What a crash between marker and wiping leaves behind."""
+async def test_a_marked_key_is_never_used_again_and_stays_until_it_is_wiped(core: Core, owner: Owner) -> None:
+    """What a crash between marker and wiping leaves behind: the eraser still has to seal anew what lives on."""
     first = await core.keyring.current(owner)
     await core.keyring.mark_destroyed(owner)
-    assert (await core.keyring.current(owner)).key_id != first.key_id
-    assert len(await _stored(core.bus, KEYS.name, "key.*.*.*.current")) == 1
+    second = await core.keyring.current(owner)
+    assert second.key_id != first.key_id
+    assert await core.keyring.doomed(owner) == [first]
+    await core.keyring.mark_destroyed(owner)
+    third = await core.keyring.current(owner)
+    assert await core.keyring.doomed(owner) == [first, second]
+    await core.keyring.wipe(owner, first)
+    assert await core.keyring.doomed(owner) == [second]
+    await core.keyring.wipe(owner, third)
+    assert await Core.over(core.bus, core.settings, SECRET).keyring.current(owner) == third
+
+
+async def test_keys_made_and_destroyed_in_a_race_are_all_accounted_for(core: Core, owner: Owner) -> None:
+    """A key that somebody may have sealed with is in use, or marked; none is a stranger."""
+    rings = [Core.over(core.bus, core.settings, SECRET).keyring for _ in range(4)]
+    used: set[str] = set()
+
+    async def use(ring: NatsKeyring) -> None:
+        for _ in range(6):
+            try:
+                used.add((await ring.current(owner)).key_id)
+            except RetryLater:
+                continue
+
+    await asyncio.gather(
+        *(use(ring) for ring in rings), *(core.keyring.mark_destroyed(owner) for _ in range(6))
+    )
+    assert used <= await core.keyring.destroyed(owner) | {(await core.keyring.current(owner)).key_id}
 
 
 async def test_a_key_missing_without_its_marker_is_an_error(core: Core, owner: Owner) -> None:
@@ -188,7 +220,7 @@ async def test_a_forged_tombstone_is_refused(core: Core, owner: Owner) -> None:
     await core.log.append(owner, Forgotten("user", (("a" * 32, None),), NOW), accepted_at=NOW)
     stored = (await _stored(core.bus, LOG.name))[0]
     await core.keyring.mark_destroyed(owner)
-    await core.keyring.wipe(owner)
+    await _wipe(core, owner)
     assert (await core.log.open(stored.subject, stored.data, 1)).event == Forgotten(
         "user", (("a" * 32, None),), NOW
     )
@@ -242,7 +274,7 @@ async def test_after_the_key_is_gone_events_are_erased_and_tombstones_still_win(
     await core.log.append(owner, given, accepted_at=NOW)
     await core.log.append(owner, Forgotten("user", ((given.turn_key, None),), NOW), accepted_at=NOW)
     destroyed = await core.keyring.mark_destroyed(owner)
-    await core.keyring.wipe(owner)
+    await _wipe(core, owner)
     events = [logged.event async for logged in core.log.read(owner)]
     assert events == [Erased("turn", given.turn_key), Forgotten("user", ((given.turn_key, None),), NOW)]
     again = await core.log.append(owner, _given(core, "t-2"), accepted_at=NOW)
@@ -262,13 +294,12 @@ async def test_what_was_said_after_a_tombstone_survives_the_destruction_of_the_k
         await core.log.append(owner, event, accepted_at=NOW)
     await core.turns.accept(owner, new.turn_key, _turn("t-new"), "digest")
     await core.keyring.mark_destroyed(owner)
-    doomed = await core.keyring.doomed(owner)
-    assert doomed is not None
+    (doomed,) = await core.keyring.doomed(owner)
     assert await core.log.reseal(owner, doomed, {old.turn_key}) == 1
     waiting = [stored async for stored in core.turns.list(owner)]
     assert [stored.key_id for stored in waiting] == [doomed.key_id]
     await core.turns.reseal(waiting[0], doomed)
-    await core.keyring.wipe(owner)
+    await core.keyring.wipe(owner, doomed)
     events = [logged.event async for logged in core.log.read(owner)]
     assert new in events
     assert old not in events
@@ -305,7 +336,7 @@ async def test_an_accepted_turn_of_a_destroyed_key_opens_to_nothing(core: Core, 
     turn_key = core.ids.turn_key("default", "u-1", "t-1")
     await core.turns.accept(owner, turn_key, _turn(), "d")
     await core.keyring.mark_destroyed(owner)
-    await core.keyring.wipe(owner)
+    await _wipe(core, owner)
     message = await last_message(core.bus.js, TURNS.name, subjects.turn(owner, turn_key))
     assert message is not None
     assert await core.turns.open(message.subject, message.data) is None
@@ -368,7 +399,7 @@ async def test_erased_bytes_are_gone_from_the_disk(core: Core, owner: Owner, tmp
     assert on_disk(box)
     assert on_disk(wrapped)
     await core.keyring.mark_destroyed(owner)
-    await core.keyring.wipe(owner)
+    await _wipe(core, owner)
     await core.log.erase(owner, key_ids=[key.key_id])
     assert not on_disk(box)
     assert not on_disk(wrapped)

@@ -55,8 +55,13 @@ def log_of(owner: Owner) -> str:
     return log(owner, "*")
 
 
-def key(owner: Owner) -> str:
-    return f"key.{owner.partition}.{owner.tenant}.{owner.user_key}.current"
+def key(owner: Owner, place: int) -> str:
+    """Of the owner's key with that number: how many were destroyed before it."""
+    return f"key.{owner.partition}.{owner.tenant}.{owner.user_key}.{place}"
+
+
+def keys_of(owner: Owner) -> str:
+    return f"key.{owner.partition}.{owner.tenant}.{owner.user_key}.*"
 
 
 def destroyed_keys(owner: Owner) -> str:

@@ -1,8 +1,9 @@
-"""The keyring in the `KEYS` stream: one wrapped key a user, and markers of the destroyed ones.
+"""The keyring in the `KEYS` stream: each user's wrapped key, and markers of the destroyed ones.
 
-Two subjects a user. `….current` holds the key, wrapped with the deployment's wrapping key; `….destroyed` the ids of
-the keys that are gone for good. A marker is written before the key's bytes are removed, so a crash in between
-leaves a key that nobody uses, never a key that is missing without a word.
+`….destroyed` holds the ids of a user's keys that are gone for good, and their number is the place of the key in use:
+`….0` is the first one, `….1` the one after the first was destroyed. A marker is written before the key's bytes are
+removed, so a crash in between leaves a key that nobody uses, never a key that is missing without a word; and since
+the next key has a place of its own, the old one stays until the eraser has sealed anew what is not forgotten.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from hindsight_common.events.streams import KEYS
 from hindsight_common.ids import Owner
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.publishing import AlreadyThere, publish
-from hindsight_common.messaging.reading import delete_message, last_message
+from hindsight_common.messaging.reading import delete_message, last_message, read_subject
 from hindsight_common.sealing import (
     DEPLOYMENT_KEY_ID,
     KeyDestroyed,
@@ -71,35 +72,37 @@ class NatsKeyring:
         if (key := self._remembered(owner)) is not None:
             return key
         for _ in range(_ATTEMPTS):
-            stored = await self._stored(owner)
-            if stored is None:
-                if (key := await self._create(owner)) is not None:
-                    return self._remember(owner, key)
-            elif stored[1].key_id in await self.destroyed(owner):
-                # marked by an erasure that has not wiped yet: finish that, then make a new one
-                await delete_message(self._bus.js, KEYS.name, stored[0])
-            else:
-                return self._remember(owner, stored[1])
+            destroyed = await self.destroyed(owner)
+            found = await self._stored(owner, len(destroyed)) or await self._create(owner, len(destroyed))
+            if found is None:
+                continue
+            sequence, key = found
+            # the place is right as long as no marker came meanwhile
+            if (now := await self.destroyed(owner)) == destroyed:
+                return self._remember(owner, key)
+            if key.key_id not in now:  # made for a place that was given up: nobody has sealed with it
+                await delete_message(self._bus.js, KEYS.name, sequence)
         raise RetryLater("the key of a user changed faster than it could be read")
 
-    async def _create(self, owner: Owner) -> SealingKey | None:
-        """The new key, or None if somebody else was first."""
-        key, subject = new_user_key(), subjects.key(owner)
+    async def _create(self, owner: Owner, place: int) -> tuple[int, SealingKey] | None:
+        """The new key and its sequence, or None if somebody else was first."""
+        key, subject = new_user_key(), subjects.key(owner, place)
         wrapped = self._master.wrapping.seal(key.secret, _wrapping_context(owner, key.key_id))
         body = key.key_id.encode() + b"\n" + wrapped
         try:
-            await publish(self._bus, subject, body, expected_last_subject_sequence=0)
+            published = await publish(self._bus, subject, body, expected_last_subject_sequence=0)
         except AlreadyThere:
             return None
-        return key
+        return published.sequence, key
 
-    async def _stored(self, owner: Owner) -> tuple[int, SealingKey] | None:
-        message = await last_message(self._bus.js, KEYS.name, subjects.key(owner))
-        if message is None:
-            return None
-        key_id, _, wrapped = message.data.partition(b"\n")
+    async def _stored(self, owner: Owner, place: int) -> tuple[int, SealingKey] | None:
+        message = await last_message(self._bus.js, KEYS.name, subjects.key(owner, place))
+        return (message.sequence, self._unwrapped(owner, message.data)) if message else None
+
+    def _unwrapped(self, owner: Owner, data: bytes) -> SealingKey:
+        key_id, _, wrapped = data.partition(b"\n")
         secret = self._master.wrapping.unseal(wrapped, _wrapping_context(owner, key_id.decode()))
-        return message.sequence, SealingKey(key_id.decode(), secret)
+        return SealingKey(key_id.decode(), secret)
 
     async def _marker(self, owner: Owner) -> tuple[int, frozenset[str]]:
         subject = subjects.destroyed_keys(owner)
@@ -120,17 +123,19 @@ class NatsKeyring:
         cached = self._remembered(owner)
         if cached is not None and cached.key_id == key_id:
             return cached
-        if key_id in await self.destroyed(owner):
-            raise KeyDestroyed(key_id)
-        stored = await self._stored(owner)
-        if stored is None or stored[1].key_id != key_id:
-            # the marker may have come between the two reads
-            if key_id in await self.destroyed(owner):
+        for _ in range(_ATTEMPTS):
+            destroyed = await self.destroyed(owner)
+            if key_id in destroyed:
                 raise KeyDestroyed(key_id)
-            raise KeyMissing(
-                "a user's key is missing without its destruction marker: restore the KEYS stream together with LOG"
-            )
-        return self._remember(owner, stored[1])
+            stored = await self._stored(owner, len(destroyed))
+            if stored is not None and stored[1].key_id == key_id:
+                return self._remember(owner, stored[1])
+            # a marker may have come between the two reads
+            if await self.destroyed(owner) == destroyed:
+                break
+        raise KeyMissing(
+            "a user's key is missing without its destruction marker: restore the KEYS stream together with LOG"
+        )
 
     async def is_destroyed(self, owner: Owner, key_id: str) -> bool:
         return key_id in await self.destroyed(owner)
@@ -139,8 +144,8 @@ class NatsKeyring:
         subject = subjects.destroyed_keys(owner)
         for _ in range(_ATTEMPTS):
             sequence, key_ids = await self._marker(owner)
-            stored = await self._stored(owner)
-            if stored is None or stored[1].key_id in key_ids:
+            stored = await self._stored(owner, len(key_ids))
+            if stored is None:
                 return key_ids
             key_ids |= {stored[1].key_id}
             proof = self._master.proof(_marker_text(subject, key_ids))
@@ -153,17 +158,26 @@ class NatsKeyring:
             return key_ids
         raise RetryLater("the marker of a user's destroyed keys changed faster than it could be written")
 
-    async def doomed(self, owner: Owner) -> SealingKey | None:
-        stored = await self._stored(owner)
-        if stored is not None and stored[1].key_id in await self.destroyed(owner):
-            return stored[1]
-        return None
+    async def doomed(self, owner: Owner) -> list[SealingKey]:
+        return [key for _, key in await self._left(owner)]
 
-    async def wipe(self, owner: Owner) -> None:
-        self._cache.pop(owner, None)
-        stored = await self._stored(owner)
-        if stored is not None and stored[1].key_id in await self.destroyed(owner):
-            await delete_message(self._bus.js, KEYS.name, stored[0])
+    async def wipe(self, owner: Owner, key: SealingKey) -> None:
+        for sequence, left in await self._left(owner):
+            if left.key_id == key.key_id:
+                await delete_message(self._bus.js, KEYS.name, sequence)
+
+    async def _left(self, owner: Owner) -> list[tuple[int, SealingKey]]:
+        """Keys that are marked as destroyed and whose bytes are still there, oldest first."""
+        destroyed = await self.destroyed(owner)
+        if not destroyed:
+            return []
+        marker = subjects.destroyed_keys(owner)
+        found = [
+            (message.sequence, self._unwrapped(owner, message.data))
+            async for message in read_subject(self._bus.js, KEYS.name, subjects.keys_of(owner))
+            if message.subject != marker
+        ]
+        return [(sequence, key) for sequence, key in found if key.key_id in destroyed]
 
 
 def _wrapping_context(owner: Owner, key_id: str) -> bytes:

@@ -34,12 +34,12 @@ class Keyring(Protocol):
         """
         ...
 
-    async def doomed(self, owner: Owner) -> SealingKey | None:
-        """The key that is marked as destroyed and not wiped yet, for the eraser alone: what is not forgotten but was
-        sealed with it has to be sealed anew.
+    async def doomed(self, owner: Owner) -> list[SealingKey]:
+        """Keys that are marked as destroyed and not wiped yet, for the eraser alone: what is not forgotten but was
+        sealed with one of them has to be sealed anew.
         """
         ...
 
-    async def wipe(self, owner: Owner) -> None:
-        """Removes the bytes of a key marked as destroyed from the store. Idempotent."""
+    async def wipe(self, owner: Owner, key: SealingKey) -> None:
+        """Removes the bytes of a key that is marked as destroyed from the store. Idempotent."""
         ...

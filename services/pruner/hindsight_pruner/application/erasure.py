@@ -7,7 +7,8 @@ the key; then, in the background, the log's sequences.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import structlog
@@ -47,6 +48,8 @@ class Erase:
     graph: GraphStore
     projections: Projections
     clock: Clock
+    # one erasure after the other seals anew: none may renew under the next key what the one behind it ends
+    renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self, tombstone: Logged, forgotten: Forgotten) -> Receipt:
         """Carries out all but the background work. Raises `RetryLater` while a store is away."""
@@ -68,7 +71,7 @@ class Erase:
         stores["dead_letters"] = self._gone(
             await self.dead_letters.erase(owner, None if whole_user else touched)
         )
-        stores["keys"] = await self._key(owner, whole) if whole_user else self._gone(0)
+        stores["keys"] = await self._key(owner) if whole_user else self._gone(0)
         stores["log"] = self._log_receipt(forgotten.scope)
         return Receipt(
             id=tombstone.event_id,
@@ -128,17 +131,27 @@ class Erase:
                 removed += await self.raw_turns.delete(raw.sequence)
         return removed
 
-    async def _key(self, owner: Owner, covered: frozenset[str]) -> StoreReceipt:
+    async def _key(self, owner: Owner) -> StoreReceipt:
         """Destroys the user's key; what was said since the tombstone is sealed anew first."""
-        before = await self.keyring.destroyed(owner)
-        destroyed = await self.keyring.mark_destroyed(owner)
-        if (doomed := await self.keyring.doomed(owner)) is not None:
-            async for stored in self.turns.list(owner):
-                if stored.key_id == doomed.key_id and stored.turn_key not in covered:
-                    await self.turns.reseal(stored, doomed)
-            await self.log.reseal(owner, doomed, covered)
-            await self.keyring.wipe(owner)
+        async with self.renewing:
+            before = await self.keyring.destroyed(owner)
+            destroyed = await self.keyring.mark_destroyed(owner)
+            covered = await self._ever_forgotten(owner)
+            for key in await self.keyring.doomed(owner):
+                async for stored in self.turns.list(owner):
+                    if stored.key_id == key.key_id and stored.turn_key not in covered:
+                        await self.turns.reseal(stored, key)
+                await self.log.reseal(owner, key, covered)
+                await self.keyring.wipe(owner, key)
         return self._gone(len(destroyed - before))
+
+    async def _ever_forgotten(self, owner: Owner) -> frozenset[str]:
+        """Turns that any tombstone covers: of two erasures at once neither may renew what the other ends."""
+        covered = set[str]()
+        async for logged in self.log.read(owner, kinds=("forgotten",)):
+            if isinstance(logged.event, Forgotten):
+                covered |= {turn_key for turn_key, memory_id in logged.event.pieces if memory_id is None}
+        return frozenset(covered)
 
     def _log_receipt(self, scope: str) -> StoreReceipt:
         if scope == "user":
