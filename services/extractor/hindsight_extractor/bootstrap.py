@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import structlog
 
+from hindsight_common import VERSION
 from hindsight_common.core import Core
 from hindsight_common.errors import HindsightError
 from hindsight_common.events import subjects
@@ -65,7 +66,7 @@ class ExtractorWorker:
             ),
         ]
         self._service = Service(
-            core.bus, "extractor", version="0.1.0", description="Takes turns in and distils them"
+            core.bus, "extractor", version=VERSION, description="Takes turns in and distils them"
         )
         self._service.endpoint("write", subjects.MEMORY_WRITE, consumers.write(intake))
         turn_outcome = TurnOutcome(core.ids, core.log, core.turns, core.dead_letters, recent)

@@ -26,7 +26,7 @@ _ISO = re.compile(
     r"(?<![\d./-])((?:19|20)\d\d)([-/.])(0?[1-9]|1[0-2])\2(0?[1-9]|[12]\d|3[01])(?![\d-]|[./]\d)"
 )
 _ENGLISH_HINT = re.compile(
-    r"ago\b|\b(?:last|past|previous|next|this|in|on|by|since|until|today|tonight|yesterday|tomorrow|now|week|jan"
+    r"ago\b|\b(?:last|past|previous|next|this|in|on|by|since|until|today|tonight|yesterday|tomorrow|tmrw|tmr|tmw|2moro|yday|tonite|now|week|jan"
     r"|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|new year|valentine|the day)",
     re.IGNORECASE,
 )

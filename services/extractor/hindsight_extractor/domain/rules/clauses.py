@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hindsight_extractor.domain.rules.prose import Sentence
-from hindsight_extractor.domain.rules.stance import asks, is_tag, is_tentative, supposes
+from hindsight_extractor.domain.rules.stance import (
+    asks,
+    is_ironic,
+    is_over_since,
+    is_tag,
+    is_tentative,
+    supposes,
+)
 from hindsight_extractor.domain.rules.word_lists import Language
 from hindsight_extractor.domain.time_expressions import TimeMention, find_times
 
@@ -17,7 +24,7 @@ _OPENS = (
 )
 _JOINS = (
     r"(?:and|but|so|because|since|which|who|where|although|though|while|or|then|plus|also|if|unless"
-    r"|especially|even)"
+    r"|especially|esp|even)"
 )
 _VERBS = (
     r"(?:works?|lives?|likes?|loves?|hates?|enjoys?|have|has|had|grew|went|got|came|left|studied|graduated|retired|used|quit|stopped|do|did|was|feel|want|need|runs?|studies|study|speaks?|plays?|teach(?:es)?|owns?|drives?|drinks?"
@@ -32,7 +39,9 @@ _BREAKS: dict[Language, re.Pattern[str]] = {
         rf"|\s+(?=(?:and|so|or|since)\s+(?:{_OPENS}|{_VERBS})\b)",
         re.IGNORECASE,
     ),
-    "zh": re.compile(r"\s*[,;:!。]\s*|(?<=.)(?=但是|不过|所以|因为|而且|可是|然后|并且|虽然|尽管|如果|要是)"),
+    "zh": re.compile(
+        r"\s*[,;:!。]\s*|(?<=[^,;:!。\s]{4})(?=也(?:不|没|很|喜欢|爱|讨厌|对|会|住|在|是))|(?<=.)(?=但是|不过|所以|因为|而且|可是|然后|并且|虽然|尽管|如果|要是)"
+    ),
 }
 # These make everything after them in the sentence suppositional; "would" and its like only their own clause.
 _CARRIES_ON = re.compile(
@@ -44,13 +53,17 @@ _CARRIES_ON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """`begin`–`end` within the sentence. Only a clause that `holds` can give facts."""
+    """`begin`–`end` within the sentence. Only a clause that `holds` can give facts.
+
+    `is_over` = the next clause says that what this one tells is so no more.
+    """
 
     begin: int
     end: int
     holds: bool
     is_asking: bool
     is_tentative: bool
+    is_over: bool = False
 
 
 def clauses_of(sentence: Sentence) -> list[Clause]:
@@ -59,12 +72,13 @@ def clauses_of(sentence: Sentence) -> list[Clause]:
     spans = _spans(read, language)
     asking = _which_ask([read[b:e] for b, e in spans], read, language)
     clauses = []
-    supposed = False
-    for (begin, end), is_asking in zip(spans, asking, strict=True):
+    supposed = is_ironic(read, language)
+    ended = [is_over_since(read[b:e], language) for b, e in spans[1:]] + [False]
+    for (begin, end), is_asking, is_over in zip(spans, asking, ended, strict=True):
         piece = read[begin:end]
         supposed = supposed or bool(_CARRIES_ON.search(piece))
         holds = not (is_asking or supposed or supposes(piece, language))
-        clauses.append(Clause(begin, end, holds, is_asking, is_tentative(piece, language)))
+        clauses.append(Clause(begin, end, holds, is_asking, is_tentative(piece, language), is_over))
     return clauses
 
 

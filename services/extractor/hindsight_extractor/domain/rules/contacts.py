@@ -73,7 +73,7 @@ def _owner(before: str, after: str, language: Language) -> Subject | None:
             return Subject("named", groups["name"].removesuffix("'s"))
         if groups.get("rel"):
             return Subject("relation", None, groups["rel"])
-    own = re.compile(r"我" if language == "zh" else r"\b(?:my|me|i|i'm)\b", re.IGNORECASE)
+    own = re.compile(r"[我俺咱]" if language == "zh" else r"\b(?:my|me|i|i'm)\b", re.IGNORECASE)
     someone_else = re.compile(
         r"你|他|她|客服" if language == "zh" else r"\b(?:your|his|her|their|its)\b", re.IGNORECASE
     )

@@ -10,8 +10,9 @@ from hindsight_common.domain.predicates import predicate as declared
 from hindsight_extractor.domain.rules import wording
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.fact_rules import FactRule, fact_rules
-from hindsight_extractor.domain.rules.objects import Span, has_ended, objects_of
+from hindsight_extractor.domain.rules.objects import Span, has_ended, is_listed, objects_of
 from hindsight_extractor.domain.rules.prose import Sentence
+from hindsight_extractor.domain.rules.standing import is_restricted
 from hindsight_extractor.domain.rules.subjects import Subject
 from hindsight_extractor.domain.rules.views import View
 from hindsight_extractor.domain.rules.word_lists import Language, words_of
@@ -65,21 +66,40 @@ class FactMaker:
         self._speaker = speaker
 
     def facts(
-        self, rule: FactRule, found: re.Match[str], seen: Seen, whom: Subject, faith: float
+        self,
+        rule: FactRule,
+        found: re.Match[str],
+        seen: Seen,
+        whom: Subject,
+        faith: float,
+        *,
+        over: bool = False,
     ) -> Iterator[Fact]:
-        """One fact for each object that fits the rule, then those that further groups of the match give."""
+        """One fact for each object that fits the rule, then those that further groups of the match give.
+
+        `over` = the sentence says elsewhere that it holds no more.
+        """
         groups = found.groupdict()
         group = next((name for name in ("o", "o2", "o3") if groups.get(name)), None)
         if group is None:
             return
         claim = _claim(rule, groups, seen, found.start(group), Claim(rule, groups, whom, faith))
+        if over and claim.negated and not claim.ended:
+            return
+        claim = replace(claim, negated=True, ended=True) if over else claim
         if rule.only_negated and not claim.negated:
             return
         for begin, end in objects_of(rule, found[group], seen.language):
             span = (found.start(group) + begin, found.start(group) + end)
+            if claim.negated and is_restricted(rule.predicate, seen.view.read[span[1] :], seen.language):
+                return
             yield self._fact(claim, seen, span)
         for further, name in _FURTHER:
-            if groups.get(further) and _fits_role(rule, further, groups[further] or ""):
+            if (
+                not over
+                and groups.get(further)
+                and _fits_role(rule, further, groups[further] or "", seen.language)
+            ):
                 second = fact_rules(seen.language).first(name)
                 yield self._fact(Claim(second, {}, whom, faith), seen, found.span(further))
 
@@ -138,8 +158,8 @@ def _claim(rule: FactRule, groups: Mapping[str, str | None], seen: Seen, after: 
     return replace(claim, negated=negated, ended=rule.over or (negated and said_over))
 
 
-def _fits_role(rule: FactRule, group: str, text: str) -> bool:
-    return group != "role" or rule.role_only is None or text.lower().split()[-1] in rule.role_only
+def _fits_role(rule: FactRule, group: str, text: str, language: Language) -> bool:
+    return group != "role" or rule.role_only is None or is_listed(text, rule.role_only, language)
 
 
 def _importance(claim: Claim, name: str, read: str) -> float:

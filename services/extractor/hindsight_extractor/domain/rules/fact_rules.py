@@ -10,7 +10,8 @@ from itertools import count
 from typing import Any
 
 from hindsight_common.domain.text import fold_text
-from hindsight_extractor.domain.rules.subjects import name_patterns, surnamed_pattern
+from hindsight_extractor.domain.rules.chinese_names import surnamed_pattern
+from hindsight_extractor.domain.rules.subjects import name_patterns
 from hindsight_extractor.domain.rules.word_lists import Language, alternatives, read_data, words_of
 
 
@@ -26,6 +27,7 @@ class FactRule:
     contrary: str | None = None
     only: frozenset[str] | None = None
     role_only: frozenset[str] | None = None
+    made_by: frozenset[str] | None = None
     whole: bool = False
     place: bool = False
     known: bool = False
@@ -37,6 +39,7 @@ class FactRule:
     begins: bool = False
     over: bool = False
     opening: bool = False
+    greeted: bool = False
     bare: bool = False
     dates: bool = False
     digits: bool = False
@@ -92,10 +95,13 @@ def _compiled(row: Mapping[str, Any], forms: Mapping[str, str], language: Langua
     pattern = re.sub(r"\(\?P<neg>", lambda _: f"(?P<neg{next(numbers)}>", pattern)
     if language == "en":
         pattern = pattern.replace(" ", r"\s+")
+        # typed in haste: im, ive, dont
+        for typed in ("n't", "'m", "'ve"):
+            pattern = pattern.replace(typed, typed.replace("'", "'?"))
     values = {key: value for key, value in row.items() if key in _FIELDS}
     values["match"] = re.compile(pattern, re.IGNORECASE)
     values["negative"] = row.get("not")
-    for closed in ("only", "role_only"):
+    for closed in ("only", "role_only", "made_by"):
         if closed in row:
             values[closed] = frozenset(fold_text(word) for word in words_of(language).kinds[row[closed]])
     return FactRule(**values)
@@ -128,7 +134,7 @@ def _forms(language: Language) -> dict[str, str]:
         "be": r"(?:'m|'re|'s| am| are| is)",
         "not": r"(?P<neg>n't| not| no longer| never)?",
         "dont": (
-            r"(?:'ve| have| has)?(?P<neg>(?: (?:really|just|honestly|actually))?"
+            r"(?:'ve| have| has| used to)?(?P<neg>(?: (?:really|just|honestly|actually))?"
             r"(?: (?:don't|doesn't|didn't|do not|does not"
             r"|did not"
             r"|dont|doesnt"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hindsight_common.domain.predicates import object_kind
 from hindsight_common.domain.text import fold_text
+from hindsight_extractor.domain.rules import chinese_names
 from hindsight_extractor.domain.rules.fact_rules import FactRule
 from hindsight_extractor.domain.rules.prose import HIDDEN
 from hindsight_extractor.domain.rules.subjects import looks_like_name
@@ -24,14 +25,14 @@ _CUT_EN = re.compile(
     r"|\d+|one|two|three|four|five|six|seven|eight|nine|ten|years|months|my|our|fun|dinner|lunch|breakfast)|with\s+(?:my|our|his|her|the|a)"
     r"|every\w*|in\s+the\s+(?:morning|afternoon|evening|summer|winter|past)|on\s+(?:weekends?|\w+days)|more\s+than|over|before|after"
     r"|until|lately|recently|again|already|the\s+most|best|than|instead|either|anyway|by\s+the\s+way|btw|please|to\s+be\s+honest"
-    r"|just|ever|since|originally)\b)",
+    r"|just|ever|since|originally|as\s+(?:an?|the|my|our)|esp|lol|haha|tbh|imo|rn|ngl|smh|pls|plz|thx|i\.e|e\.g)\b)",
     re.IGNORECASE,
 )
 _ENDED_EN = re.compile(r"\b(?:any\s?more|any\s+longer)\b", re.IGNORECASE)
 _BAD_EN = re.compile(
     r"^(?:it|its|it's|that|this|these|those|them|him|her|you|your|us|me|how|when|what|where|who|why|to\s+(?:be|hear|see|know|get|have|say)"
     r"|the\s+(?:idea|way|fact|thought|sound|look|vibe|energy|feeling|best|most|same|other)|everything|anything|nothing|something|all"
-    r"|being|seeing|hearing|talking|one|some|both|mine|yours|each|his|their|much|more|about|as|at|of|on|in|with|up|like|really|so|such"
+    r"|being|seeing|hearing|talking|one|some|both|mine|yours|each|his|their|much|more|about|as|at|of|on|in|with|up|like|really|so|such|etc|esp"
     r"|very|too|going|always|never|not|just|there|here|doing|making\s+a|any|hard|late|alone|together|am|is|are|was|do|did)\b"
     r"|\b(?:i|me|you|your|you're|we|us|he|she|they)\b",
     re.IGNORECASE,
@@ -58,8 +59,20 @@ _LIST_ZH = re.compile(r"\s*(?:、|,|以及|还有|或者?|跟|和(?!牛|服|平|
 _NO_PLACE_ZH = re.compile(
     r"^(?:家|这|那|公司|宿舍|学校|一起|外面|附近|医院|酒店|里|楼|父母|朋友|我|一个|一栋|一间|一套|新|哪|老家|国外|城里|乡下|隔壁|别)"
 )
+_FLOOR = re.compile(r"^(?:第?[\d一二三四五六七八九十]+[楼层号]|.{0,4}[部组队科室处]$)")
 _NO_EMPLOYER_ZH = re.compile(
     r"^(?:家|这|那|外面|外地|国外|哪|老家|一起|我|认真|努力|拼命|网上|线上|路上|办公室|周末|晚上|白天)"
+)
+
+
+_NAMING = frozenset({"name", "called", "relation", "has_pet"})
+# An address that the table of places need not know
+_BEFORE_MAKER = re.compile(
+    r"^(?:(?:an?|the|my|our|two|new|used|second-?hand|old|red|blue|black|white|silver|grey|gray|green|\d{4})\s+)+"
+    r"|^(?:一?[台部辆个只架]|新|二手|旧)*的?"
+)
+_ADMINISTRATIVE = re.compile(
+    r"^(?!小区|社区|校区|这|那|哪|本|外|郊区|市区|县城|镇上|村里)[\u4e00-\u9fff]{1,5}?(?:省|市|州|县|区|镇|乡|村|街道?|大道|路|花园|新城|苑)"
 )
 
 
@@ -112,7 +125,7 @@ def _trimmed(said: str, begin: int, end: int, rule: FactRule, language: Language
         text = _TAIL_ZH.sub("", text.rstrip())
     text = text.rstrip(" .,!?;:。、~'\"")
     lead = len(text) - len(text.lstrip(" '\""))
-    if language == "en" and (rule.bare or (rule.only and not _in_list(text, rule.only, language))):
+    if language == "en" and (rule.bare or (rule.only and not is_listed(text, rule.only, language))):
         text = re.split(r"\s+(?:at|for|in|with|from|who|to|on|by|of|and)\s", text, maxsplit=1)[0]
     if language == "en":
         own = re.match(r"\s*(?:my|our)\s+", text, re.IGNORECASE)
@@ -127,7 +140,7 @@ def is_fit(rule: FactRule, text: str, language: Language) -> bool:
     """True if the rule may have this object."""
     if not any(sign.isalnum() for sign in text) or HIDDEN in text:
         return False
-    if rule.only is not None and not _in_list(text, rule.only, language):
+    if rule.only is not None and not is_listed(text, rule.only, language) and not _is_made_by(text, rule):
         return False
     if rule.digits and not re.search(r"\d", text) and not _names_a_month(text):
         return False
@@ -137,8 +150,10 @@ def is_fit(rule: FactRule, text: str, language: Language) -> bool:
 def _fits_english(rule: FactRule, text: str) -> bool:
     if len(text.split()) > rule.words or (not rule.commas and not rule.dates and _BAD_EN.search(text)):
         return False
-    if rule.opening:
+    if rule.opening or rule.greeted:
         return looks_like_name(text) and object_kind(text) is None
+    if rule.predicate == "called" and text[:1].isupper():
+        return looks_like_name(text)
     if rule.place:
         return not _NO_PLACE_EN.match(text) and (_starts_high(text) or _is_known_place(text))
     if rule.proper:
@@ -147,19 +162,24 @@ def _fits_english(rule: FactRule, text: str) -> bool:
 
 
 def _fits_chinese(rule: FactRule, text: str) -> bool:
-    if rule.predicate == "name" and (
-        text in words_of("zh")["not_names"] or text.endswith(words_of("zh").kinds["job"])
-    ):
-        return False
     if len(text) > rule.length or _BAD_ZH.search(text):
         return False
-    if rule.known:
-        return _is_known_place(text)
+    if rule.predicate in _NAMING and rule.only is None:
+        return _fits_as_name(rule, text)
     if rule.place:
-        return not _NO_PLACE_ZH.match(text)
-    if rule.employer:
-        return not _NO_EMPLOYER_ZH.match(text) and not _is_known_place(text)
-    return True
+        return _fits_as_place(rule, text)
+    return not rule.employer or not (_NO_EMPLOYER_ZH.match(text) or _is_known_place(text))
+
+
+def _fits_as_name(rule: FactRule, text: str) -> bool:
+    is_job = rule.predicate == "name" and text.endswith(words_of("zh").kinds["job"])
+    return chinese_names.may_be_called(text) and not is_job
+
+
+def _fits_as_place(rule: FactRule, text: str) -> bool:
+    if _NO_PLACE_ZH.match(text) or _FLOOR.search(text):
+        return False
+    return not rule.known or _is_known_place(text) or bool(_ADMINISTRATIVE.match(text))
 
 
 def _starts_high(text: str) -> bool:
@@ -174,6 +194,15 @@ def _is_known_place(text: str) -> bool:
     return object_kind(bare) in {"city", "country"} or bare in words_of("zh").kinds["province"]
 
 
+def _is_made_by(text: str, rule: FactRule) -> bool:
+    """True if a text is an article of one of the rule's makers: "a Honda Civic", 一台二手的ThinkPad."""
+    bare = _BEFORE_MAKER.sub("", fold_text(text))
+    maker = next((m for m in rule.made_by or () if bare.startswith(m)), None)
+    return maker is not None and not re.match(
+        r"['’]|\w+'s|.*的|股|公司|\s+(?:problem|question|dealer)", bare[len(maker) :]
+    )
+
+
 def _names_a_month(text: str) -> bool:
     return bool(re.search(r"月|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", text, re.IGNORECASE))
 
@@ -186,7 +215,8 @@ def _listed_length(text: str, only: frozenset[str], language: Language) -> int:
     return next((len(text) - i for i in starts if fold_text(text[i:]) in only), len(text))
 
 
-def _in_list(text: str, only: frozenset[str], language: Language) -> bool:
+def is_listed(text: str, only: frozenset[str], language: Language) -> bool:
+    """True if a text ends with a word of a closed list, in English in any number."""
     folded = fold_text(text)
     if language == "zh":
         return any(folded.endswith(word) for word in only)

@@ -22,12 +22,25 @@ _FIRST_PERSON = {
         re.IGNORECASE,
     ),
     "zh": re.compile(
-        r"我(?:的|们|家|妈|爸|姐|妹|哥|弟|老[婆公]|女|儿|朋|孩|在(?!想)|有(?!没)|是|刚|最近|今天|明天|下|要去|打算)"
+        r"[我俺咱](?:的|们|家|妈|爸|姐|妹|哥|弟|老[婆公]|女|儿|朋|孩|在(?!想)|有(?!没)|是|刚|最近|今天|明天|下|要去|打算)"
     ),
 }
 _VOCATIVE = {
     "en": re.compile(r"^(?-i:[A-Z])\w+\s*[,!]|,\s*(?-i:[A-Z])\w+(?=\s*[!.?~]*\s*$)"),
     "zh": re.compile(r"[,\s][A-Z][a-z]+\s*(?=[!。~,]|$)|^[A-Z][a-z]+\s*[,!]"),
+}
+_GREETING = re.compile(
+    r"\W*(?:hi|hello|hey|hiya|good\s+(?:morning|afternoon|evening)|morning|evening)\b", re.IGNORECASE
+)
+_IRONIC: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"^\W*(?:oh|yeah|wow|ah),?\s+(?:great|wonderful|fantastic|joy|lovely|perfect|brilliant|sure|right)\b(?=.*\bjust\b|.*\bso\b)"
+        r"|^\W*(?:just\s+great|yeah,?\s+right|gee\s+thanks|as\s+if)\b|\s/s\s*$|🙄|🙃|\bsarcasm\b|\bnot\s*!+\s*$",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"^\W*呵呵|🙄|🙃|[可还]真是?(?:太)?(?:喜欢|爱|会|行|棒|好)(?!吃辣)|真是谢谢|谢谢您嘞|反话|才怪"
+    ),
 }
 _COMMAND = re.compile(
     r"(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|your\s+|my\s+)?(?:previous|prior|above|earlier"
@@ -37,6 +50,20 @@ _COMMAND = re.compile(
     r"|系统(?:提示|指令|消息)\s*[::]|从现在起你(?:是|必须)|你必须(?:永远|始终|总是)",
     re.IGNORECASE,
 )
+
+_OVER_SINCE: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"^\W*(?:(?:but|and|though|although|now|these\s+days)\s+)*(?:(?:i|we|he|she|they)\s+)?(?:(?:just|really)\s+)?"
+        r"(?:not\s+(?:so\s+much\s+)?(?:any\s?more|now|these\s+days)|no\s+longer\s*$|no\s+more\b"
+        r"|(?:don't|dont|doesn't|can't|cant)\s+(?:any\s?more|now|these\s+days)"
+        r"|(?:stopped|quit|gave\s+(?:it|that)\s+up|grew\s+out\s+of\s+it)\b(?!\s+\w+ing))",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"^[\s,]*(?:但是|但|不过|可是|可)?(?:现在|如今|后来|这几年|最近|目前)?(?:已经|早就|早|就|都|再也)?"
+        r"(?:不了|不(?:再)?(?:喜欢|爱|吃|喝|玩|用|住|做|干|养|打|看|这样|是)了|没有?了|戒了|不再了|戒掉了|不行了)\s*$"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +116,7 @@ _AUXILIARY = (
     r"|doesn't|won't|wouldn't|couldn't|haven't)"
 )
 _SOMEONE = (
-    r"(?:i|you|we|they|he|she|it|there|this|that|these|those|the|a|an|my|your|our|his|her|their|any\w*|some\w*"
+    r"(?:i|you|u|ya|we|they|he|she|it|there|this|that|these|those|the|a|an|my|your|our|his|her|their|any\w*|some\w*"
     r"|(?-i:[A-Z])\w*)"
 )
 
@@ -131,9 +158,24 @@ def supposes(read: str, language: Language) -> bool:
     return bool(_signs(language).supposing.search(read))
 
 
+def is_over_since(clause: str, language: Language) -> bool:
+    """True if a clause ends what the one before it told: "… but not anymore", 现在不了."""
+    return bool(_OVER_SINCE[language].search(clause))
+
+
+def is_ironic(read: str, language: Language) -> bool:
+    """True if a sentence says the opposite of what it means, by the interjections that such ones begin or end with."""
+    return bool(_IRONIC[language].search(read))
+
+
 def is_fiction(read: str, language: Language) -> bool:
     """True if the first person in this text need not be who writes it."""
     return bool(_signs(language).fiction.search(read))
+
+
+def greets(before: str) -> bool:
+    """True if what stands before a clause's own words is a greeting: "Hi, " before "this is Tom"."""
+    return bool(_GREETING.match(before))
 
 
 def asks(clause: str, language: Language) -> bool:
@@ -189,7 +231,7 @@ def content_weight(read: str, language: Language) -> tuple[float, bool]:
             0.5 if len(found[0]) == 1 and ord(found[0]) > 0x3000 else 1
             for found in _HAN_OR_WORD.finditer(rest)
         )
-        return weight, "我" in bare and "你" not in bare
+        return weight, bool(re.search("[我俺咱]", bare)) and "你" not in bare
     words = [found[0].lower() for found in _WORD.finditer(bare)]
     empty = _empty_words_en()
     # "I love your painting" praises; it tells nothing of oneself

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from hindsight_extractor.domain.rules import chinese_names
+from hindsight_extractor.domain.rules.chinese_names import AFTER_NAME
 from hindsight_extractor.domain.rules.word_lists import Language, alternatives, words_of
 
 Person = Literal["speaker", "named", "relation", "pet", "pronoun"]
@@ -37,41 +39,12 @@ class Found:
 
 NAME_EN = r"(?-i:[A-Z][a-zA-Z'’À-ɏ-]*(?:\s+(?!I\b)[A-Z][a-zA-Z'À-ɏ-]*){0,2})"
 _BUILD = r"(?:(?:older|younger|elder|eldest|youngest|little|big|twin|best|good|close|old|dear|new|late|baby|ex)[\s-]+)*"
-# What may follow a name in Chinese, where no space shows its end
-_AFTER_NAME = (
-    r"喜欢|讨厌|爱|不|没|对|住|在|是|有|养|会|说|用|吃|喝|玩|打|弹|踢|搬|来自|出生|从|学|教|的|今年|更|偏|热爱|受不了|毕业|就读|怀孕|结婚"
-    r"|买|最|家|报|开|生日|正|常|每|很|特别|非常|也|一直|想|要|去|昨|今|明|上|下|刚|已|告诉|跟|和|给|都|被|叫|比较|真的|超|其实|以前|现在"
-)
-_NOT_IN_NAME = (
-    "喜欢讨厌爱不没对住在是有养会说用吃喝玩打的了吗呢吧也很就都还要想去来到和跟给把被我你他她它们这那个些一二三两几每"
-    "特别非常真超其实现"
-)
-_TITLES = "先生|女士|小姐|老师|医生|经理|总|教授|叔叔|阿姨|哥|姐"
-
-
-def _chinese_name() -> tuple[str, str]:
-    surname = alternatives(words_of("zh")["surnames"])
-    given = rf"(?![{_NOT_IN_NAME}])[\u4e00-\u9fff]"
-    full = rf"(?:{surname}{given}(?:{given})?|{surname}(?:{_TITLES}))"
-    short = rf"(?:(?!{alternatives(words_of('zh')['not_names'])})[小老阿]{given}{{1,2}}?)"
-    latin = r"[A-Z][A-Za-z]*(?:[\s·]+[A-Z][a-z]+)*"
-    # Any two to five characters may be a name where one must stand, as few as will do
-    no_adverb = rf"(?!{alternatives((*words_of('zh')['adverbs'], *words_of('zh')['leads']))})"
-    foreign = rf"{no_adverb}(?:{given}){{2,5}}?(?:·(?:{given}){{1,5}}?)?"
-    return rf"(?:{full}|{short}|{latin})", rf"(?:{latin}|{foreign})"
-
-
-@cache
-def surnamed_pattern() -> str:
-    """A regular expression for a Chinese name of a family name and a given one."""
-    given = rf"(?![{_NOT_IN_NAME}])[\u4e00-\u9fff]"
-    return rf"(?:{alternatives(words_of('zh')['surnames'])}{given}{{1,2}})"
 
 
 @cache
 def name_patterns(language: Language) -> tuple[str, str]:
     """Regular expressions for a name that shows as one, and for what may be one where a name must stand."""
-    return (NAME_EN, NAME_EN) if language == "en" else _chinese_name()
+    return (NAME_EN, NAME_EN) if language == "en" else chinese_names.name_patterns()
 
 
 @cache
@@ -89,10 +62,10 @@ def _subjects(language: Language) -> re.Pattern[str]:
     pet = alternatives(words.kinds["pet"])
     shown, possible = name_patterns(language)
     if language == "zh":
-        after = rf"(?=\s*(?:{_AFTER_NAME}))"
+        after = rf"(?=\s*(?:{AFTER_NAME}))"
         return re.compile(
-            rf"我(?:们)?(?:家)?(?:的)?(?:(?P<rel>{relation})|(?P<pet>{pet}))(?!们)\s*(?P<relname>(?:{shown}|{possible}){after})?"
-            rf"|(?P<me>我们家|我们|咱们|我家|我|俺|本人)"
+            rf"[我俺咱](?:们)?(?:家)?(?:的)?(?:(?P<rel>{relation})|(?P<pet>{pet}))(?!们)\s*(?P<relname>(?:{shown}|{possible}){after})?"
+            rf"|(?P<me>我们家|[我俺咱]们|[我俺咱]家|本人|[我俺咱])"
             rf"|(?P<pronoun>他们|她们|他|她)(?!的|家|(?:{relation}))"
             rf"|(?P<name>{shown}){after}"
         )
@@ -100,7 +73,7 @@ def _subjects(language: Language) -> re.Pattern[str]:
         rf"(?:my|our)\s+{_BUILD}(?:(?P<rel>{relation})|(?P<pet>(?:[a-z]+\s+)?{pet}))(?![\w-])(?!')"
         rf"(?:,?\s+(?P<relname>(?!I\b){NAME_EN}),?)?"
         rf"|(?:my|our)\s+{_BUILD}(?P<relof>{relation}|{pet})(?='s\s+name\b)"
-        rf"|(?P<me>I|we)(?=[\s'])"
+        rf"|(?P<me>(?:I|we)(?=[\s'])|I(?=(?:m|ve)\s))"
         rf"|(?P<pronoun>he|she|they|who)(?=[\s'])"
         rf"|(?P<name>{NAME_EN})(?=[\s'])",
         re.IGNORECASE,
@@ -116,6 +89,11 @@ def looks_like_name(text: str) -> bool:
     """True if a capitalised English word or words may name a person."""
     first = text.split(maxsplit=1)[0].lower() if text.strip() else ""
     return bool(first) and first.split("'")[0] not in _not_names() and first not in _not_names()
+
+
+def shows_as_name(text: str, language: Language) -> bool:
+    """True if words after a relation ("my sister …", 我妹妹…) name whom it is."""
+    return chinese_names.is_name(text) if language == "zh" else looks_like_name(text)
 
 
 def lead_end(read: str, begin: int, end: int, language: Language) -> int:
@@ -140,7 +118,7 @@ def subject_of(read: str, begin: int, end: int, language: Language) -> Found:
     if groups["name"]:
         return _named(groups["name"], found, start, language)
     name = groups["relname"]
-    if name and language == "en" and not looks_like_name(name):
+    if name and not shows_as_name(name, language):
         name = None
     word = groups["rel"] or groups["pet"] or groups.get("relof") or ""
     finish = found.end() if name or not groups["relname"] else found.start("relname")
@@ -159,7 +137,8 @@ def _relations_named(language: Language) -> re.Pattern[str]:
     shown, _ = name_patterns(language)
     if language == "zh":
         return re.compile(
-            rf"我(?:们)?(?:的)?(?:最?好的|老)?(?P<rel>{relation})(?P<relname>{shown})(?=\s*(?:{_AFTER_NAME})|$)"
+            rf"(?:[我俺咱](?:们)?|[和跟带陪约与同找](?:[我俺咱](?:们)?)?)(?:的)?(?:最?好的|老)?(?P<rel>{relation})(?P<relname>{shown})"
+            rf"(?=\s*(?:{AFTER_NAME}|一起|一块|聚|见|视频|聊)|$)"
         )
     return re.compile(
         rf"\b(?:my|our)\s+{_BUILD}(?P<rel>{relation}),?\s+(?P<relname>{NAME_EN})(?!'s)", re.IGNORECASE
@@ -173,4 +152,6 @@ def _named(name: str, found: re.Match[str], start: int, language: Language) -> F
             return Found(None, start, start)
         bare = name.split("'", maxsplit=1)[0]
         return Found(Subject("named", bare), start, found.start() + len(bare))
+    if chinese_names.is_common_word(name):
+        return Found(None, start, start)
     return Found(Subject("named", name.strip()), start, found.end())

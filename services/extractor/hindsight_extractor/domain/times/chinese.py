@@ -141,7 +141,7 @@ _IN_YEAR = rf"(?:的?(?:{_HOLIDAY}|{_MONTH}(?:{_DAY})?))?"
 _READINGS: tuple[tuple[re.Pattern[str], Reading], ...] = tuple(
     (re.compile(pattern), reading)
     for pattern, reading in (
-        (r"(?P<which>大前|大后|(?<!大)前|昨|今|明|(?<![大以之])后)(?:天|(?<=[昨今明])[日早晚夜晨])(?!空|才|生|性)"
+        (r"(?P<which>大前|大后|(?<!大)前|昨|今|明|(?<![大以之])后)(?:天|(?<=[昨今明])[日早晚夜晨]|儿个?(?![子童女科媳歌戏]))(?!空|才|(?<=后天)生(?!日|病)|性)"
          r"(?:早上|上午|中午|下午|晚上|傍晚|凌晨|夜里)?", _relative_day),
         (rf"(?P<count>{_COUNT})个?(?P<unit>分钟|小时|钟头|天|日|周|星期|礼拜|(?<=个)月|年)(?P<side>[之以]?[前后])"
          r"(?![面边者台])", _away),

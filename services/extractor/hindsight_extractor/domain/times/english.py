@@ -79,6 +79,12 @@ _RELATIVE_DAYS = {
     "this afternoon": 0,
     "this evening": 0,
     "tomorrow": 1,
+    "tmrw": 1,
+    "tmr": 1,
+    "tmw": 1,
+    "2moro": 1,
+    "yday": -1,
+    "tonite": 0,
     "the day after tomorrow": 2,
 }
 
@@ -194,7 +200,7 @@ def _holiday(found: Match[str], anchor: Anchor) -> Moment | None:
 _READINGS: tuple[tuple[re.Pattern[str], Reading], ...] = tuple(
     (re.compile(rf"(?<![\w-]){pattern}(?![\w-])", re.IGNORECASE), reading)
     for pattern, reading in (
-        (r"(?:the\s+day\s+(?:before\s+yesterday|after\s+tomorrow)|yesterday|tomorrow|today|tonight|last\s+night"
+        (r"(?:the\s+day\s+(?:before\s+yesterday|after\s+tomorrow)|yesterday|tomorrow|tmrw|tmr|tmw|2moro|yday|tonite|today|tonight|last\s+night"
          r"|this\s+(?:morning|afternoon|evening))", _relative_day),
         (rf"{_COUNT}\s+{_UNIT}\s+ago", _away(-1)),
         (rf"in\s+{_COUNT}\s+{_UNIT}(?:'s?\s+time)?(?!\s+of)", _away(1)),
@@ -227,7 +233,7 @@ _FUTURE = re.compile(
     r"\b(?:will|won't|going to|gonna|plan(?:s|ning)? (?:to|on|a)|(?:have|has|need|needs|want|wants|hope|hoping) to"
     r"|must|about to|look(?:ing)? forward|coming up|upcoming|scheduled|booked for|due|deadline"
     r"|plan|help me|(?:can|could) you)\b"
-    r"|\b(?:i|we) have (?:a|an|my|our|the)\b"
+    r"|\b(?:i|we)(?:'ve| have)(?: got)? (?:a|an|my|our|the|another)\b|\b(?:wants|needs)\b"
     r"|\w'll\b|(?:'m|\bam|'re|\bare|'s|\bis) \w+ing\b|\bcan't wait",
     re.IGNORECASE,
 )

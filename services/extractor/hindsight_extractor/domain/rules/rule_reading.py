@@ -1,0 +1,152 @@
+"""One clause tried against the fact rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from hindsight_extractor.domain.rules.clauses import Clause
+from hindsight_extractor.domain.rules.fact import Fact
+from hindsight_extractor.domain.rules.fact_making import FactMaker, Seen
+from hindsight_extractor.domain.rules.fact_rules import FactRule, fact_rules
+from hindsight_extractor.domain.rules.objects import Span
+from hindsight_extractor.domain.rules.stance import greets
+from hindsight_extractor.domain.rules.standing import is_of_the_day, is_wished, was_only
+from hindsight_extractor.domain.rules.subjects import Subject
+from hindsight_extractor.domain.rules.word_lists import Language
+from hindsight_extractor.domain.time_expressions import TimeMention
+
+SURE = 0.95
+TENTATIVE = 0.6
+"""What is left of the confidence in a statement that its speaker is not sure of."""
+
+_OWN_WITHOUT_SUBJECT = frozenset(
+    {
+        "allergic_to",
+        "intolerant_to",
+        "lives_in",
+        "employer",
+        "likes",
+        "dislikes",
+        "prefers",
+        "diet",
+        "has_condition",
+    }
+)
+# What a denial is followed by: "it's not Bob, it's Rob", 不是对花粉,是尘螨
+_INSTEAD: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"\s*(?:(?:but|and|so)\s+)?(?:rather\s+)?(?:it's|it\s+is|its|that's)\s+(?P<o>\S.*)", re.IGNORECASE
+    ),
+    "zh": re.compile(r"(?:而是|应该是|其实是|正确的?是|是)(?P<o>.+)"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A clause as the rules read it: where it begins past "but" and the like, and where past its subject.
+
+    `third` is whom "she" would mean; `opens_the_turn` = nothing was said before it in the turn.
+    """
+
+    clause: Clause
+    seen: Seen
+    begin: int
+    verb: int
+    subject: Subject | None
+    faith: float
+    mention: TimeMention | None
+    third: Subject | None
+    opens_the_turn: bool
+
+
+class RuleReader:
+    """Reads clauses in order; remembers what the last one of the sentence denied, which the next may put right."""
+
+    def __init__(self, maker: FactMaker) -> None:
+        self._maker = maker
+        self._denied: tuple[FactRule, Subject, float] | None = None
+
+    def end_sentence(self) -> None:
+        self._denied = None
+
+    def read(self, reading: Reading) -> Iterator[Fact]:
+        """The facts of the clause; none where two rules would read the same words twice."""
+        taken: list[Span] = []
+        denied, self._denied = self._denied, None
+        for rule in _candidates(reading):
+            for fact in self._by_rule(rule, reading):
+                if not any(begin < fact.end and fact.begin < end for begin, end in taken):
+                    taken.append((fact.begin, fact.end))
+                    yield replace(fact, begin=min(reading.clause.begin, fact.begin))
+        if denied and not taken:
+            yield from self._instead(reading, *denied)
+
+    def _by_rule(self, rule: FactRule, reading: Reading) -> Iterator[Fact]:
+        believed = _believed(rule, reading)
+        if believed is None:
+            return
+        whom, faith = believed
+        view = reading.seen.view
+        whole = view.with_times(reading.seen.sentence, reading.clause) if rule.dates else view
+        found = rule.match.match(
+            whole.read, whole.same_place(view, reading.begin if rule.whole else reading.verb)
+        )
+        whose = _whose(found, whom, reading.third) if found else None
+        if found is None or whose is None or not _stands(rule, found, reading):
+            return
+        seen = Seen(reading.seen.sentence, whole)
+        for fact in self._maker.facts(rule, found, seen, whose, faith, over=reading.clause.is_over):
+            if fact.negated or fact.predicate == rule.contrary:
+                self._denied = (rule, whose, faith)
+            yield fact
+
+    def _instead(self, reading: Reading, rule: FactRule, whom: Subject, faith: float) -> Iterator[Fact]:
+        """What a clause puts in the place of what the one before it denied."""
+        found = _INSTEAD[reading.seen.language].match(reading.seen.view.read)
+        if found and not rule.over and not rule.only_negated:
+            yield from self._maker.facts(rule, found, reading.seen, whom, faith * 0.9)
+
+
+def _stands(rule: FactRule, found: re.Match[str], reading: Reading) -> bool:
+    """True if the statement is of now, or its end is told with it."""
+    language = reading.seen.language
+    object_at = next((found.start(g) for g in ("o", "o2", "o3") if found.groupdict().get(g)), found.end())
+    before = found.string[:object_at]
+    if is_wished(before, language) or is_of_the_day(rule, reading.clause, reading.mention):
+        return False
+    return reading.clause.is_over or not was_only(rule, before, language)
+
+
+def _believed(rule: FactRule, reading: Reading) -> tuple[Subject, float] | None:
+    """Of whom the rule would speak in this clause, and how sure that is; None if it cannot."""
+    if rule.opening and not reading.opens_the_turn:
+        return None
+    if rule.greeted and not greets(reading.seen.sentence.read[: reading.clause.begin + reading.begin]):
+        return None
+    if rule.whole:
+        return Subject("speaker"), SURE * (TENTATIVE if reading.clause.is_tentative else 1)
+    if reading.subject is not None:
+        return reading.subject, reading.faith
+    opens = reading.seen.language == "zh" and reading.opens_the_turn
+    if opens and rule.predicate in _OWN_WITHOUT_SUBJECT:
+        return Subject("speaker"), reading.faith
+    return None
+
+
+def _whose(found: re.Match[str], whom: Subject, third: Subject | None) -> Subject | None:
+    """The subject, or who the match itself says it is: "signed him up for …"."""
+    word = found.groupdict().get("who")
+    if not word or word.lower() in {"me", "us", "我"}:
+        return whom
+    return third if word.lower() in {"him", "her", "them", "他", "她"} else Subject("named", word)
+
+
+def _candidates(reading: Reading) -> Iterator[FactRule]:
+    """The rules that may fit, in order; most clauses fit none, which one look tells."""
+    view, rules = reading.seen.view, fact_rules(reading.seen.language)
+    if rules.any_whole.match(view.read, reading.begin):
+        yield from rules.whole
+    if rules.any_dated.search(view.read, reading.verb) or rules.any_led.match(view.read, reading.verb):
+        yield from rules.led

@@ -1,0 +1,82 @@
+"""Does what a clause states still stand: is it of now and for good, or of the past, of today, or of some hours only."""
+
+from __future__ import annotations
+
+import re
+
+from hindsight_common.domain.predicates import predicate as declared
+from hindsight_extractor.domain.rules.clauses import Clause
+from hindsight_extractor.domain.rules.fact_rules import FactRule
+from hindsight_extractor.domain.rules.word_lists import Language
+from hindsight_extractor.domain.time_expressions import TimeMention
+
+# True of somebody whenever it was said to have been, or past by its own meaning
+_OF_ANY_TIME = frozenset(
+    {
+        "name", "called", "birthday", "born_in", "hometown", "nationality", "gender", "blood_type", "lived_in",
+        "worked_at", "graduated_from", "speaks", "relation", "email", "phone",
+    }
+)  # fmt: skip
+# What one does or is as a rule; a day named beside it makes it that day's
+_OF_HABIT = frozenset({"eats", "drinks", "plays", "uses", "has_condition", "takes_medicine"})
+_LIMITED = frozenset({"eats", "drinks", "plays", "uses"})
+
+_FORMER: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"\b(?:used\s+to|formerly|previously|back\s+then|in\s+the\s+past|once\s+upon"
+        r"|as\s+a\s+(?:kid|child|teen\w*|boy|girl|student)|when\s+i\s+was\s+\w+)\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"以前|之前|曾经|曾(?!祖|国|经)|过去(?!的)|小时候|从前|年轻时|年轻的时候|那时候?|那会儿?|当年|当初|原先|原来"
+        r"|(?:大学|高中|初中|小学|上学|读书)(?:时候?|的时候)"
+    ),
+}
+# Without it 我想 before a verb is a wish, before 我 it is "I think"
+_WISHED: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"\b(?:almost|nearly|(?:want|wants|hope|hoping|plan|planning|trying|about|going)\s+to)\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"(?<![没感思])想(?![我起到念法])|希望|打算|计划|准备|考虑|差点|差一点|恨不得|渴望|盼着|梦想"
+    ),
+}
+_RESTRICTED: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"^[\s,]*(?:(?:right|just|even)\s+)?(?:after|before|at|on|in\s+(?:the|my)|when\w*|while|during|without|past|until"
+        r"|unless|much|often|every|that\s+(?:much|often)|very\s+(?:much|often)|a\s+lot|as\s+much|too|straight|alone"
+        r"|by\s+(?:my|him|her)self|from)\b(?!\s+all\b)",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(r"^(?:的时候|之前|之后|以前|以后)"),
+}
+
+
+def was_only(rule: FactRule, before: str, language: Language) -> bool:
+    """True if the words before the object put into the past what the rule would state of now."""
+    if (
+        rule.over
+        or rule.begins
+        or rule.predicate in _OF_ANY_TIME
+        or declared(rule.predicate).relation == "KNOWS"
+    ):
+        return False
+    return bool(_FORMER[language].search(before))
+
+
+def is_wished(before: str, language: Language) -> bool:
+    """True if the words before the object speak of what is wanted, planned or nearly came true."""
+    return bool(_WISHED[language].search(before))
+
+
+def is_of_the_day(rule: FactRule, clause: Clause, mention: TimeMention | None) -> bool:
+    """True if a habit or state is stated of one day: "no wine for me tonight" says nothing of tomorrow."""
+    if rule.predicate not in _OF_HABIT or rule.begins or rule.over or mention is None:
+        return False
+    return mention.granularity in ("instant", "day") and clause.begin <= mention.begin < clause.end
+
+
+def is_restricted(name: str, after: str, language: Language) -> bool:
+    """True if a denial holds under a condition only: "never drink coffee after noon"."""
+    return name in _LIMITED and bool(_RESTRICTED[language].match(after))
