@@ -113,7 +113,7 @@ async def test_a_forgotten_user_is_gone_whole_and_a_new_turn_begins_anew(workers
     assert await workers.contents("u-1") == []
     assert (await workers.graph.read(owner)).nodes == ()
     assert await workers.core.keyring.is_destroyed(owner, key.key_id)
-    assert await workers.core.keyring.doomed(owner) is None
+    assert await workers.core.keyring.doomed(owner) == []
     # nobody else lost anything
     assert await workers.contents("u-2") == others
     assert (await workers.graph.read(other)).edges
@@ -285,8 +285,7 @@ async def test_poison_is_kept_with_its_cause_and_delays_nobody(bus: Bus, tmp_pat
         assert (rejected["outcome"], rejected["error"]["field"]) == ("rejected", "occurred_at")
 
         async def failed() -> bool:
-            answer = await workers.ask("turn", user_id="u-1", turn_id="poison")
-            return bool(answer["outcome"] == "failed")
+            return await workers.outcome("u-1", "poison") == "failed"
 
         await eventually(failed)
         letters = [m async for m in read_subject(bus.js, "DEAD", "dead.>")]
@@ -315,11 +314,11 @@ async def test_an_unexpected_fault_is_tried_a_few_times_and_then_kept(bus: Bus, 
     async with Workers(bus, tmp_path, rules=scripted) as workers:
         await workers.publish(turn("u-1", "t-1", "surprise"))
 
-        async def failed() -> dict[str, object] | None:
-            answer = await workers.ask("turn", user_id="u-1", turn_id="t-1")
-            return answer if answer["outcome"] == "failed" else None
+        async def failed() -> bool:
+            return await workers.outcome("u-1", "t-1") == "failed"
 
-        answer = await eventually(failed)
+        await eventually(failed)
+        answer = await workers.ask("turn", user_id="u-1", turn_id="t-1")
         assert answer["error"]["code"] == "unexpected"
         assert scripted.calls["surprise"] == 5
 

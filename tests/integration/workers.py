@@ -14,7 +14,7 @@ from hindsight_common.adapters.sqlite_graph import SqliteGraph
 from hindsight_common.adapters.words import BackgroundWords
 from hindsight_common.clock import Clock
 from hindsight_common.core import Core
-from hindsight_common.errors import StopAndFix
+from hindsight_common.errors import RequestError, StopAndFix
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.publishing import publish
 from hindsight_common.messaging.requester import request, request_progress
@@ -101,6 +101,14 @@ class Workers:
         answer = await self.ask("recall", user_id=user, query="x", wait_for_turn=turn_id)
         assert "not_caught_up" not in answer["degraded"]
         return await self.ask("turn", user_id=user, turn_id=turn_id)
+
+    async def outcome(self, user: str, turn_id: str) -> str:
+        """What became of a published turn; `not_found` while it still waits for intake."""
+        try:
+            return str((await self.ask("turn", user_id=user, turn_id=turn_id))["outcome"])
+        except RequestError as unknown:
+            assert unknown.code == "not_found"
+            return unknown.code
 
     async def contents(self, user: str, **more: Any) -> list[str]:
         listed = await self.ask("list", user_id=user, **more)
