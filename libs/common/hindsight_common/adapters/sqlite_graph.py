@@ -7,60 +7,155 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
-from hindsight_common.domain.graph import Edge, Node, UserGraph
+from hindsight_common.adapters import sqlite_graph_rows as rows
+from hindsight_common.domain.graph import Node, NodeType, UserGraph
+from hindsight_common.domain.graph_terms import name_terms
+from hindsight_common.domain.graph_walk import Place, Walk
+from hindsight_common.domain.text import normal_key
 from hindsight_common.errors import RetryLater
 from hindsight_common.ids import Owner
+from hindsight_common.ports.graph import GraphCounts
 
 _T = TypeVar("_T")
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS node (
-    generation INTEGER NOT NULL, owner TEXT NOT NULL, type TEXT NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL,
-    PRIMARY KEY (generation, owner, type, key)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS edge (
-    generation INTEGER NOT NULL, owner TEXT NOT NULL, memory_id TEXT NOT NULL, relation TEXT NOT NULL,
-    source_type TEXT NOT NULL, source_key TEXT NOT NULL, target_type TEXT NOT NULL, target_key TEXT NOT NULL,
-    predicate TEXT NOT NULL, negated INTEGER NOT NULL, importance REAL NOT NULL, evidence INTEGER NOT NULL,
-    valid_from TEXT NOT NULL, valid_until TEXT,
-    PRIMARY KEY (generation, owner, memory_id, relation, source_type, source_key, target_type, target_key)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS edge_source ON edge (generation, owner, source_key);
-CREATE INDEX IF NOT EXISTS edge_target ON edge (generation, owner, target_key);
-CREATE TABLE IF NOT EXISTS position (generation INTEGER PRIMARY KEY, sequence INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS live (one INTEGER PRIMARY KEY CHECK (one = 1), generation INTEGER NOT NULL);
-INSERT OR IGNORE INTO live VALUES (1, 0);
-"""
-
 
 class SqliteGraph:
-    """Implements `ports.graph.GraphStore`. All work runs in one thread of its own, never on the event loop."""
+    """Implements `ports.graph.GraphStore`. All work runs in two threads, never on the event loop.
+
+    One writes and one answers, each with a connection of its own, so that no answer waits for a large write.
+    """
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._writer = _Lane(path)
+        self._reader = _Lane(path)
+        self._prepared = False
+        self._rebuilding = False
+
+    async def replace(self, owner: Owner, graph: UserGraph, position: int) -> None:
+        await self._write(lambda connection: self._replace(connection, str(owner), graph, position))
+
+    def _replace(self, connection: sqlite3.Connection, owner: str, graph: UserGraph, position: int) -> None:
+        live = rows.live_generation(connection)
+        target = 1 - live if self._rebuilding else live
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            gone = 0
+            if rows.reflected(connection, target, owner) <= position:
+                gone = rows.write(connection, target, owner, graph, position)
+            rows.advance(connection, target, position)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        if gone:
+            rows.truncate_wal(connection)
+
+    async def read(self, owner: Owner) -> UserGraph:
+        return await self._read(lambda connection, _: rows.whole(connection, str(owner)))
+
+    async def counts(self, owner: Owner) -> GraphCounts:
+        return await self._read(
+            lambda connection, live: GraphCounts(*rows.count(connection, live, str(owner)))
+        )
+
+    async def find(self, owner: Owner, names: Sequence[str]) -> tuple[Node, ...]:
+        # an event's key is an id, which folding would change
+        places = _places({*names, *map(normal_key, names)})
+        return await self._read(
+            lambda connection, live: tuple(rows.nodes_at(connection, live, str(owner), places))
+        )
+
+    async def search(self, owner: Owner, text: str, limit: int = 20) -> tuple[Node, ...]:
+        terms = name_terms(text)
+        return await self._read(
+            lambda connection, live: tuple(rows.nodes_with_terms(connection, live, str(owner), terms, limit))
+        )
+
+    async def neighbourhood(
+        self, owner: Owner, keys: Sequence[str], *, hops: int = 2, limit: int = 200
+    ) -> UserGraph:
+        def work(connection: sqlite3.Connection, live: int) -> UserGraph:
+            walk = Walk(_places(keys), hops=hops, limit=limit)
+            while walk.frontier:
+                walk.step(rows.edges_at(connection, live, str(owner), walk.frontier))
+            nodes = rows.nodes_at(connection, live, str(owner), walk.places())
+            return UserGraph(nodes=tuple(nodes), edges=tuple(walk.edges))
+
+        return await self._read(work)
+
+    async def _read(self, work: Callable[[sqlite3.Connection, int], _T]) -> _T:
+        """Runs `work` with the live generation, in one snapshot of the file."""
+
+        def in_snapshot(connection: sqlite3.Connection) -> _T:
+            connection.execute("BEGIN")
+            try:
+                return work(connection, rows.live_generation(connection))
+            finally:
+                connection.execute("COMMIT")
+
+        await self._prepare()
+        return await self._reader.run(in_snapshot)
+
+    async def _write(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        await self._prepare()
+        return await self._writer.run(work)
+
+    async def _prepare(self) -> None:
+        if not self._prepared:
+            await self._writer.run(lambda connection: connection.executescript(rows.SCHEMA))
+            self._prepared = True
+
+    async def delete_owner(self, owner: Owner) -> int:
+        return await self._write(lambda connection: rows.delete_owner(connection, str(owner)))
+
+    async def position(self) -> int:
+        def work(connection: sqlite3.Connection, live: int) -> int:
+            row = connection.execute("SELECT sequence FROM position WHERE generation = ?", (live,)).fetchone()
+            return int(row[0]) if row else 0
+
+        return await self._read(work)
+
+    async def begin_rebuild(self) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            rows.empty(connection, 1 - rows.live_generation(connection))
+            self._rebuilding = True
+
+        await self._write(work)
+
+    async def finish_rebuild(self) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            old = rows.live_generation(connection)
+            connection.execute("UPDATE live SET generation = ?", (1 - old,))
+            self._rebuilding = False
+            rows.empty(connection, old)
+
+        await self._write(work)
+
+    async def abandon_rebuild(self) -> None:
+        # before anything that may fail: what is forgotten from now on has to leave the graph that answers
+        self._rebuilding = False
+        await self._write(lambda connection: rows.empty(connection, 1 - rows.live_generation(connection)))
+
+    async def close(self) -> None:
+        await self._reader.close()
+        await self._writer.close()
+
+
+class _Lane:
+    """A thread with a connection that is opened at its first use."""
+
+    def __init__(self, path: Path) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sqlite-graph")
         self._path = path
         self._connection: sqlite3.Connection | None = None
-        self._rebuilding = False
 
-    def _opened(self) -> sqlite3.Connection:
-        if self._connection is None:
-            connection = sqlite3.connect(self._path, isolation_level=None)
-            # overwrite what is deleted: an erasure has to reach the disk
-            connection.execute("PRAGMA secure_delete = ON")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.executescript(_SCHEMA)
-            self._connection = connection
-        return self._connection
-
-    async def _run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+    async def run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         def in_thread() -> _T:
             return work(self._opened())
 
@@ -69,75 +164,15 @@ class SqliteGraph:
         except sqlite3.OperationalError as fault:
             raise RetryLater(f"the graph's file cannot be used now: {fault}") from fault
 
-    async def replace(self, owner: Owner, graph: UserGraph, position: int) -> None:
-        await self._run(lambda connection: self._replace(connection, str(owner), graph, position))
-
-    def _replace(self, connection: sqlite3.Connection, owner: str, graph: UserGraph, position: int) -> None:
-        target = self._target(connection)
-        nodes = {(target, owner, n.type, n.key, n.name) for n in graph.nodes}
-        edges = {_edge_row(target, owner, edge) for edge in graph.edges}
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            gone = _difference(connection, _NODES, target, owner, wanted=nodes)
-            gone += _difference(connection, _EDGES, target, owner, wanted=edges)
-            connection.execute(
-                "INSERT INTO position VALUES (?, ?) ON CONFLICT DO UPDATE"
-                " SET sequence = max(sequence, excluded.sequence)",
-                (target, position),
-            )
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        if gone:
-            _checkpoint(connection)
-
-    def _target(self, connection: sqlite3.Connection) -> int:
-        live = _live(connection)
-        return 1 - live if self._rebuilding else live
-
-    async def read(self, owner: Owner) -> UserGraph:
-        return await self._run(lambda connection: _read(connection, str(owner)))
-
-    async def delete_owner(self, owner: Owner) -> int:
-        def work(connection: sqlite3.Connection) -> int:
-            with connection:
-                gone = connection.execute("DELETE FROM node WHERE owner = ?", (str(owner),)).rowcount
-                connection.execute("DELETE FROM edge WHERE owner = ?", (str(owner),))
-            _checkpoint(connection)
-            return gone
-
-        return await self._run(work)
-
-    async def position(self) -> int:
-        def work(connection: sqlite3.Connection) -> int:
-            row = connection.execute(
-                "SELECT sequence FROM position WHERE generation = ?", (_live(connection),)
-            ).fetchone()
-            return int(row[0]) if row else 0
-
-        return await self._run(work)
-
-    async def begin_rebuild(self) -> None:
-        def work(connection: sqlite3.Connection) -> None:
-            _empty(connection, 1 - _live(connection))
-            self._rebuilding = True
-
-        await self._run(work)
-
-    async def finish_rebuild(self) -> None:
-        def work(connection: sqlite3.Connection) -> None:
-            old = _live(connection)
-            connection.execute("UPDATE live SET generation = ?", (1 - old,))
-            self._rebuilding = False
-            _empty(connection, old)
-
-        await self._run(work)
-
-    async def abandon_rebuild(self) -> None:
-        # before anything that may fail: what is forgotten from now on has to leave the graph that answers
-        self._rebuilding = False
-        await self._run(lambda connection: _empty(connection, 1 - _live(connection)))
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            connection = sqlite3.connect(self._path, isolation_level=None)
+            # overwrite what is deleted: an erasure has to reach the disk
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            self._connection = connection
+        return self._connection
 
     async def close(self) -> None:
         def work() -> None:
@@ -148,113 +183,6 @@ class SqliteGraph:
         self._thread.shutdown()
 
 
-def _live(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT generation FROM live").fetchone()[0])
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """One table's statements; the first `key` columns are its primary key."""
-
-    key: int
-    select: str
-    delete: str
-    insert: str
-
-
-def _table(name: str, columns: Sequence[str], key: int) -> _Table:
-    where = " AND ".join(f"{column} = ?" for column in columns[:key])
-    return _Table(
-        key,
-        f"SELECT * FROM {name} WHERE generation = ? AND owner = ?",  # noqa: S608 - names of ours, values by parameter
-        f"DELETE FROM {name} WHERE {where}",  # noqa: S608 - as above
-        f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})",  # noqa: S608 - as above
-    )
-
-
-_NODES = _table("node", ("generation", "owner", "type", "key", "name"), 4)
-_EDGES = _table(
-    "edge",
-    (
-        *(
-            "generation",
-            "owner",
-            "memory_id",
-            "relation",
-            "source_type",
-            "source_key",
-            "target_type",
-            "target_key",
-        ),
-        *("predicate", "negated", "importance", "evidence", "valid_from", "valid_until"),
-    ),
-    8,
-)
-
-
-def _difference(
-    connection: sqlite3.Connection,
-    table: _Table,
-    generation: int,
-    owner: str,
-    *,
-    wanted: Set[tuple[object, ...]],
-) -> int:
-    """Makes the owner's rows exactly the wanted ones; returns how many went. Rows that stay are not touched."""
-    standing = set(connection.execute(table.select, (generation, owner)))
-    gone = standing - wanted
-    connection.executemany(table.delete, [row[: table.key] for row in gone])
-    connection.executemany(table.insert, list(wanted - standing))
-    return len(gone)
-
-
-def _edge_row(generation: int, owner: str, edge: Edge) -> tuple[object, ...]:
-    return (
-        generation,
-        owner,
-        edge.memory_id,
-        edge.relation,
-        *edge.source,
-        *edge.target,
-        edge.predicate,
-        int(edge.negated),
-        edge.importance,
-        edge.evidence,
-        edge.valid_from,
-        edge.valid_until,
-    )
-
-
-def _read(connection: sqlite3.Connection, owner: str) -> UserGraph:
-    live = _live(connection)
-    nodes = connection.execute(
-        "SELECT type, key, name FROM node WHERE generation = ? AND owner = ? ORDER BY type, key",
-        (live, owner),
-    )
-    edges = connection.execute(
-        "SELECT memory_id, relation, source_type, source_key, target_type, target_key, predicate, negated, importance,"
-        " evidence, valid_from, valid_until FROM edge WHERE generation = ? AND owner = ?"
-        " ORDER BY memory_id, relation, target_type, target_key, source_type, source_key",
-        (live, owner),
-    )
-    return UserGraph(
-        nodes=tuple(Node(*row) for row in nodes),
-        edges=tuple(
-            Edge(row[0], row[1], (row[2], row[3]), (row[4], row[5]), row[6], bool(row[7]), *row[8:])
-            for row in edges
-        ),
-    )
-
-
-def _empty(connection: sqlite3.Connection, generation: int) -> None:
-    with connection:
-        for table in ("node", "edge", "position"):
-            connection.execute(f"DELETE FROM {table} WHERE generation = ?", (generation,))  # noqa: S608 - the names are ours
-    _checkpoint(connection)
-
-
-def _checkpoint(connection: sqlite3.Connection) -> None:
-    """Deleted bytes leave the write-ahead log too. There is no other reader, so it cannot be busy for long."""
-    busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-    if busy:
-        raise RetryLater("the graph's write-ahead log is in use by another process and cannot be truncated")
+def _places(keys: Sequence[str] | set[str]) -> list[Place]:
+    types: tuple[NodeType, ...] = get_args(NodeType)
+    return [(node_type, key) for key in keys for node_type in types]
