@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -78,12 +79,15 @@ async def asked(bus: Bus) -> AsyncIterator[list[tuple[str, dict[str, Any]]]]:
 
     service = Service(bus, "recall", "0.1.0", "answers in a test")
     service.endpoint("write", subjects.MEMORY_WRITE, write)
-    service.endpoint("recall", subjects.MEMORY_RECALL, answers({"memories": [SCORED], "covers_up_to": 1}))
+    recalled = {"memories": [SCORED], "covers_up_to": 1, "took_ms": {"embed": 2.5}}
+    service.endpoint("recall", subjects.MEMORY_RECALL, answers(recalled))
     service.endpoint("list", subjects.MEMORY_LIST, answers({"memories": [MEMORY]}))
     outcome = {"turn_id": "t-1", "outcome": "kept", "memories": 2}
     service.endpoint("turn", subjects.MEMORY_TURN, answers(outcome))
     service.endpoint("forget", subjects.MEMORY_FORGET, forget)
     service.endpoint("rebuild", subjects.ADMIN_REBUILD_VECTORS, rebuild)
+    promoted = {"promoted": 0, "position": None, "switched": True}
+    service.endpoint("consolidate", subjects.ADMIN_CONSOLIDATE, answers(promoted))
     await service.start()
     yield heard
     await service.stop()
@@ -152,8 +156,8 @@ async def test_forgetting_is_a_dry_run_until_it_is_confirmed(cli: Cli, asked: As
     assert "receipt r-1: done" in done.out
     assert [body["confirm"] for _, body in asked] == [False, True]
     vague = await cli("forget", "u-1", "--yes")
-    assert (vague.status, len(asked)) == (1, 2)
-    assert "exactly one" in vague.err
+    assert (vague.status, len(asked)) == (2, 2)
+    assert "--memory, --session, --everything: choose exactly one" in vague.err
 
 
 async def test_a_history_is_imported_and_again_without_repeating_anything(
@@ -211,3 +215,51 @@ async def test_what_is_refused_is_status_1_with_the_reason(cli: Cli, asked: Aske
     ran = await cli("recall", "u ", "q")
     assert (ran.status, ran.out) == (1, "")
     assert "invalid_request: user_id begins or ends with white space" in ran.err
+    chinese = await cli("recall", "u ", "q", language="zh_CN.UTF-8")
+    assert "invalid_request：请求有误（user_id begins or ends with white space" in chinese.err
+
+
+async def test_a_list_says_that_it_was_cut_only_if_something_follows(cli: Cli, asked: Asked) -> None:
+    whole = await cli("list", "u-1", "--limit", "1")
+    assert (whole.status, whole.err) == (0, "")
+    assert str(MEMORY["id"]) in whole.out
+
+
+async def test_the_times_of_the_steps_are_told_on_request_and_beside_the_data(cli: Cli, asked: Asked) -> None:
+    ran = await cli("recall", "u-1", "点菜", "-o", "json", "--log-level", "debug")
+    assert json.loads(ran.out)["took_ms"] == {"embed": 2.5}
+    assert "embed 2.5 ms" in ran.err
+    assert "connect " in ran.err
+
+
+async def test_results_of_jobs_speak_the_user_s_language_and_leave_out_what_is_empty(
+    cli: Cli, asked: Asked
+) -> None:
+    english = await cli("consolidate", "u-1")
+    chinese = await cli("consolidate", "u-1", language="zh_CN.UTF-8")
+    assert (english.out, chinese.out) == (
+        "consolidation: promoted 0, switched yes\n",
+        "整理：已整理 0，已切换 是\n",
+    )
+
+
+async def test_a_server_without_streams_is_one_fault_of_the_bus_and_nothing_that_looks_like_a_crash(
+    cli: Cli, bus: Bus
+) -> None:
+    for stream in await bus.js.streams_info():
+        await bus.js.delete_stream(str(stream.config.name))
+    ran = await cli("doctor", "-o", "json", "--wait", "0.1")
+    found = {finding["what"]: finding["level"] for finding in json.loads(ran.out)["findings"]}
+    assert ran.status == 1
+    assert found["streams"] == "fault"
+    assert not any("consumer" in what or "failed" in what for what in found)
+
+
+async def test_the_doctor_says_in_the_user_s_language_that_no_server_answers(cli: Cli) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{unused.getsockname()[1]}"
+        ran = await cli("doctor", "--nats-url", f"nats://me:secret@{place}", language="zh_CN.UTF-8")
+    assert ran.status == 1
+    assert ran.out.startswith(f"✗ NATS: {place} 在 5 秒内没有服务器应答\n    → 请先启动")
+    assert "secret" not in ran.out + ran.err

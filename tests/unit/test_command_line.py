@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import re
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import hindsight_common
 from hindsight_client.cli import app
 from hindsight_client.cli.arguments import hoisted
+from hindsight_client.cli.error_words import described
 from hindsight_client.cli.language import say
 from hindsight_client.deployment import DEFAULT_URL, find_nats_url
-from hindsight_common.errors import StopAndFix
+from hindsight_common.errors import RequestError, StopAndFix
 
 
 @pytest.mark.parametrize(
@@ -37,11 +41,33 @@ def test_options_of_the_program_may_stand_anywhere(given: list[str], taken: list
         ["import", "nowhere.json", "--format", "turns"],
         ["nothing"],
         ["list", "u", "-o", "yaml"],
+        ["forget", "u"],
+        ["forget", "u", "--session", "s", "--everything"],
     ],
 )
 def test_a_wrong_call_is_status_2_and_prints_no_data(arguments: list[str]) -> None:
     ran = CliRunner().invoke(app, hoisted(arguments))
     assert (ran.exit_code, ran.stdout) == (2, "")
+
+
+def test_the_help_lists_every_command_in_the_order_of_use() -> None:
+    shown = CliRunner().invoke(app, ["-h"]).stdout
+    places = [shown.index(f" {name} ") for name in ("turn", "recall", "forget", "rebuild", "doctor")]
+    assert places == sorted(places)
+
+
+def test_the_version_is_the_distribution_s() -> None:
+    assert CliRunner().invoke(app, ["--version"]).stdout.split()[-1] == version("hindsight-memory-client")
+
+
+def test_every_code_of_a_refusal_has_its_meaning_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    packages = Path(hindsight_common.__file__).parent
+    source = "\n".join(file.read_text(encoding="utf-8") for file in packages.rglob("*.py"))
+    codes = set(re.findall(r'RequestError\(\s*"([a-z_]+)"', source))
+    assert len(codes) >= 8
+    for code in codes:
+        assert re.search("[\u4e00-\u9fff]", described(RequestError(code, "why"))), code
 
 
 @pytest.mark.parametrize(

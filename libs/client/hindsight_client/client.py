@@ -47,6 +47,18 @@ Result = TypeVar("Result")
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
+class NoServer(StopAndFix):
+    """Nobody let us in at `places` within `patience_s` seconds; `fault` names what refused us, if something did."""
+
+    def __init__(self, places: str, patience_s: float, fault: str = "") -> None:
+        super().__init__(
+            f"no NATS server let us in at {places} within {patience_s:g} s; start Hindsight, "
+            "or name another address with --nats-url or HINDSIGHT_NATS_URL" + (f" ({fault})" if fault else "")
+        )
+        self.places = places
+        self.patience_s = patience_s
+
+
 class HindsightClient:
     """One connection for one tenant; safe to share between the tasks of one event loop.
 
@@ -227,15 +239,12 @@ async def _connected(url: str, patience_s: float) -> Client:
                 error_cb=ignore,
             )
     except TimeoutError:
-        raise StopAndFix(_unreachable(url, patience_s)) from None
+        raise NoServer(_places(url), patience_s) from None
     except (nats.errors.Error, OSError, ValueError) as error:
-        raise StopAndFix(f"{_unreachable(url, patience_s)} ({type(error).__name__})") from error
+        raise NoServer(_places(url), patience_s, type(error).__name__) from error
     return nc
 
 
-def _unreachable(url: str, patience_s: float) -> str:
-    places = ", ".join(one.rpartition("@")[2].rpartition("/")[2] for one in url.split(","))
-    return (
-        f"no NATS server let us in at {places} within {patience_s:g} s; start Hindsight, "
-        "or name another address with --nats-url or HINDSIGHT_NATS_URL"
-    )
+def _places(url: str) -> str:
+    """Hosts and ports only: an address may carry a password."""
+    return ", ".join(one.rpartition("@")[2].rpartition("/")[2] for one in url.split(","))

@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from hindsight_client.cli import output
+from hindsight_client.cli.error_words import described
 from hindsight_client.cli.examination import Finding, examine
 from hindsight_client.cli.language import say
 from hindsight_client.cli.program import app
-from hindsight_client.cli.session import Session, described
-from hindsight_client.client import HindsightClient
+from hindsight_client.cli.session import Session
+from hindsight_client.client import HindsightClient, NoServer
 from hindsight_common.errors import HindsightError
 
 _MARKS = {"ok": "✓", "warning": "!", "fault": "✗"}
@@ -45,7 +46,17 @@ def doctor(
 async def _look(run: Session, wait_s: float) -> list[Finding]:
     try:
         client = await HindsightClient.connect(run.nats_url, run.tenant, config=run.config)
+    except NoServer as error:
+        found = say(
+            f"no server answers at {error.places} within {error.patience_s:g} s",
+            f"{error.places} 在 {error.patience_s:g} 秒内没有服务器应答",
+        )
+        way_out = say(
+            "start Hindsight (make run), or name another address with --nats-url",
+            "请先启动 Hindsight（make run），或用 --nats-url 指定其他地址",
+        )
+        return [Finding("fault", "NATS", found, way_out)]
     except HindsightError as error:
-        return [Finding("fault", "NATS", described(error), say("start Hindsight", "请先启动 Hindsight"))]
+        return [Finding("fault", say("configuration", "配置"), described(error))]
     async with client:
         return await examine(client.nc, wait_s=wait_s)

@@ -20,6 +20,7 @@ from hindsight_common.worker import BEHIND_THE_BUS
 
 # More than this waiting is no longer a moment's work
 MUCH_LAG: Final = 1000
+_NO_SUCH_STREAM: Final = 10059
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ async def _streams(nc: Client) -> AsyncIterator[Finding]:
             missing.append(spec.name)
     what = say("streams", "流")
     if missing:
-        way_out = say("start a worker, or provision the server", "启动任一工作进程，或在服务器上执行初始化")
+        way_out = say("start a worker: it creates them", "启动任一工作进程即会创建")
         yield Finding("fault", what, say("missing: ", "缺少：") + ", ".join(missing), way_out)
     else:
         yield Finding("ok", what, say(f"all {len(STREAMS)} there", f"{len(STREAMS)} 个均存在"))
@@ -98,11 +99,16 @@ async def _workers(nc: Client, wait_s: float) -> AsyncIterator[Finding]:
 
 
 async def _dead_letters(nc: Client) -> AsyncIterator[Finding]:
-    number = (await nc.jetstream().stream_info(DEAD.name)).state.messages
     what = say("dead letters", "死信")
+    try:
+        number = (await nc.jetstream().stream_info(DEAD.name)).state.messages
+    except nats.js.errors.NotFoundError:
+        return  # the look at the streams has named it
     if number:
         way_out = say(
-            "ask memory.turn for the turns concerned: it says why", "用 memory.turn 查询相关轮次可得知原因"
+            "hindsight-cli turn USER --outcome-of TURN_ID says why; the workers' logs have each "
+            "as delivery_buried, with its code",
+            "hindsight-cli turn USER --outcome-of TURN_ID 可查原因；工作进程日志中的 delivery_buried 记有每条的代码",
         )
         yield Finding("warning", what, str(number), way_out)
     else:
@@ -114,7 +120,9 @@ async def _lag(nc: Client) -> AsyncIterator[Finding]:
         what = say(f"consumer {spec.durable}", f"消费者 {spec.durable}")
         try:
             info = await nc.jetstream().consumer_info(spec.stream, spec.durable)
-        except nats.js.errors.NotFoundError:
+        except nats.js.errors.NotFoundError as error:
+            if error.err_code == _NO_SUCH_STREAM:
+                continue  # the look at the streams has named it
             way_out = say("start its worker: that creates it", "启动相应的工作进程即会创建")
             yield Finding("fault", what, say("missing", "缺失"), way_out)
             continue

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hindsight_client.cli import output
+from hindsight_client.cli.error_words import described
 from hindsight_client.cli.language import say
 from hindsight_client.cli.program import app
 from hindsight_client.cli.session import Session
@@ -110,4 +111,4 @@ def _report(run: Session, sent: Sent, total: int) -> None:
             )
         )
     for number, error in sent.refused[:_SHOWN_REFUSALS]:
-        output.note(say(f"turn {number}", f"第 {number} 轮") + f": {error.code}: {error.message}")
+        output.note(say(f"turn {number}", f"第 {number} 轮") + f": {described(error)}")

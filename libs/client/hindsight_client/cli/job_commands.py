@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -15,6 +15,17 @@ from hindsight_client.cli.program import app
 from hindsight_client.cli.session import Session
 from hindsight_client.client import HindsightClient
 from hindsight_common.events.answers import Progress
+
+_CHINESE: Final = {
+    "consolidation": "整理",
+    "events": "事件",
+    "graph": "图",
+    "position": "位置",
+    "promoted": "已整理",
+    "switched": "已切换",
+    "users": "用户",
+    "vectors": "向量",
+}
 
 
 class Store(StrEnum):
@@ -52,8 +63,7 @@ def consolidate(
     run: Session = context.obj
 
     async def promote(client: HindsightClient) -> None:
-        title = say("consolidation", "整理")
-        _tell(run, {title: await _follow(title, client.consolidate(user))})
+        _tell(run, {"consolidation": await _follow("consolidation", client.consolidate(user))})
 
     run.run(promote)
 
@@ -61,6 +71,7 @@ def consolidate(
 async def _follow(title: str, steps: AsyncIterator[Progress]) -> dict[str, object]:
     """The result, or the last sign of progress where a job ends without one."""
     last: dict[str, object] = {}
+    title = say(title, _CHINESE.get(title, title))
     with Console(stderr=True).status(title) as status:
         async for step in steps:
             last = step.result or step.progress or last
@@ -73,10 +84,22 @@ def _tell(run: Session, results: dict[str, object]) -> None:
         output.print_json(results)
         return
     for name, result in results.items():
-        output.print_line(f"{name}: " + (_facts(result) if isinstance(result, dict) else ""))
+        title = say(name, _CHINESE.get(name, name))
+        output.print_line(
+            say(f"{title}: ", f"{title}：") + (_facts(result) if isinstance(result, dict) else "")
+        )
 
 
 def _facts(result: dict[str, object]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in result.items() if name != "store") or say(
-        "done", "完成"
-    )
+    told = [
+        f"{say(name, _CHINESE.get(name, name))} {_value(value)}"
+        for name, value in result.items()
+        if name != "store" and value is not None
+    ]
+    return say(", ", "，").join(told) or say("done", "完成")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return say("yes", "是") if value else say("no", "否")
+    return str(value)

@@ -14,6 +14,7 @@ from hindsight_client.cli.program import app
 from hindsight_client.cli.session import Session
 from hindsight_client.client import HindsightClient
 from hindsight_common.errors import RequestError
+from hindsight_common.events.answers import MemoryOut
 from hindsight_common.events.strict_json import read_object
 
 User = Annotated[str, typer.Argument(help=say("Whose memory.", "记忆所属的用户。"))]
@@ -105,6 +106,7 @@ def recall(
     async def ask(client: HindsightClient) -> None:
         answer = await client.recall(user, query, **options)
         output.print_json(answer) if run.prints_json else output.print_recall(answer)
+        run.tell_times(answer.took_ms, unit_s=0.001)
 
     run.run(ask)
 
@@ -122,12 +124,12 @@ def list_memories(
     run: Session = context.obj
 
     async def show(client: HindsightClient) -> None:
-        found = []
+        found: list[MemoryOut] = []
         async for memory in client.list_all(user, limit=min(limit, 1000), **_given(status=status or None)):
-            found.append(memory)
             if len(found) == limit:
                 output.note(say(f"only the first {limit} are shown", f"仅显示前 {limit} 条"))
                 break
+            found.append(memory)
         output.print_json(found) if run.prints_json else output.print_memories(found)
 
     run.run(show)
@@ -151,6 +153,11 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", help=say("Do it.", "确认执行。"))] = False,
 ) -> None:
     run: Session = context.obj
+    if bool(memory) + (session is not None) + everything != 1:
+        choices = "--memory, --session, --everything"
+        raise typer.BadParameter(
+            say("choose exactly one of these", "必须且只能选择其中之一"), param_hint=choices
+        )
 
     async def erase(client: HindsightClient) -> None:
         answer = await client.forget(

@@ -83,9 +83,10 @@ def print_memories(memories: Iterable[MemoryOut]) -> None:
 
 
 def print_outcome(answer: TurnAnswer) -> None:
+    noun = "memory" if answer.memories == 1 else "memories"
     outcome = say(answer.outcome, _OUTCOME.get(answer.outcome, answer.outcome))
     print_line(
-        f"{answer.turn_id}: {outcome}, " + say(f"{answer.memories} memories", f"{answer.memories} 条记忆")
+        f"{answer.turn_id}: {outcome}, " + say(f"{answer.memories} {noun}", f"{answer.memories} 条记忆")
     )
     if answer.error is not None:
         note(answer.error.message)

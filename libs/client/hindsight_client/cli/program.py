@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 import typer
+from typer import rich_utils
+from typer.core import TyperGroup
 
 from hindsight_client.cli.language import say
+from hindsight_client.cli.output import print_line
 from hindsight_client.cli.session import Session
+
+# As one meets them, not as the modules are loaded
+_ORDER: Final = ("turn", "recall", "list", "forget", "import", "consolidate", "rebuild", "doctor")
+
+
+class _InOrderOfUse(TyperGroup):
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # the vendored base class
+        return sorted(super().list_commands(ctx), key=_ORDER.index)
+
 
 app = typer.Typer(
     name="hindsight-cli",
+    cls=_InOrderOfUse,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
     help=say("Long-term memory for LLM agents.", "LLM 智能体的长期记忆。"),
 )
+
+rich_utils.ARGUMENTS_PANEL_TITLE = say("Arguments", "参数")
+rich_utils.OPTIONS_PANEL_TITLE = say("Options", "选项")
+rich_utils.COMMANDS_PANEL_TITLE = say("Commands", "命令")
+rich_utils.ERRORS_PANEL_TITLE = say("Error", "错误")
+rich_utils.DEFAULT_STRING = say("[default: {}]", "[默认：{}]")
+rich_utils.ENVVAR_STRING = say("[env var: {}]", "[环境变量：{}]")
+rich_utils.REQUIRED_LONG_STRING = say("[required]", "[必填]")
+rich_utils.RICH_HELP = say(rich_utils.RICH_HELP, "用法说明：[blue]{command_path} {help_option}[/]")
 
 
 class Output(StrEnum):
@@ -25,9 +49,21 @@ class Output(StrEnum):
     JSON = "json"
 
 
+class LogLevel(StrEnum):
+    INFO = "INFO"
+    DEBUG = "DEBUG"
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print_line(f"hindsight-cli {version('hindsight-memory-client')}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     context: typer.Context,
+    *,
     nats_url: Annotated[
         str | None,
         typer.Option(help=say("Address of the bus.", "消息总线的地址。"), envvar="HINDSIGHT_NATS_URL"),
@@ -40,5 +76,23 @@ def options(
         Output,
         typer.Option("--output", "-o", help=say("Form of the data on stdout.", "标准输出的数据格式。")),
     ] = Output.PRETTY,
+    log_level: Annotated[
+        LogLevel,
+        typer.Option(
+            case_sensitive=False,
+            help=say("DEBUG shows how long each step took.", "DEBUG 会显示每一步的耗时。"),
+        ),
+    ] = LogLevel.INFO,
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            is_eager=True,
+            callback=_show_version,
+            help=say("Show the version and exit.", "显示版本号并退出。"),
+        ),
+    ] = False,
 ) -> None:
-    context.obj = Session(nats_url, tenant, config, "json" if output is Output.JSON else "pretty")
+    del show_version  # its callback has ended the program by now
+    form: Literal["json", "pretty"] = "json" if output is Output.JSON else "pretty"
+    context.obj = Session(nats_url, tenant, config, form, shows_times=log_level is LogLevel.DEBUG)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Literal
 
 import typer
 
+from hindsight_client.cli.error_words import described
 from hindsight_client.cli.output import FAILED, note
 from hindsight_client.client import HindsightClient
-from hindsight_common.errors import HindsightError, RequestError
+from hindsight_common.errors import HindsightError
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,7 @@ class Session:
     tenant: str
     config: Path | None
     output: Literal["pretty", "json"]
+    shows_times: bool = False
 
     @property
     def prints_json(self) -> bool:
@@ -37,8 +40,16 @@ class Session:
             raise typer.Exit(FAILED) from None
 
     async def _run(self, work: Callable[[HindsightClient], Awaitable[None]]) -> None:
+        began = time.perf_counter()
         async with self._client() as client:
+            connected = time.perf_counter()
             await work(client)
+            self.tell_times({"connect": connected - began, "work": time.perf_counter() - connected}, unit_s=1)
+
+    def tell_times(self, took: Mapping[str, float], *, unit_s: float) -> None:
+        """Each step's time on stderr, if it was asked for; `unit_s` is the length of their unit in seconds."""
+        if self.shows_times:
+            note(", ".join(f"{step} {length * unit_s * 1000:.1f} ms" for step, length in took.items()))
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[HindsightClient]:
@@ -47,12 +58,6 @@ class Session:
             yield client
         finally:
             await client.close()
-
-
-def described(error: BaseException) -> str:
-    if isinstance(error, RequestError):
-        return f"{error.code}: {error.message}"
-    return str(error)
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
