@@ -30,16 +30,33 @@ _SAYS: dict[str, dict[Language, str]] = {
     "phone": {"en": "has the phone number {o}", "zh": "的电话是{o}"},
 }
 
+_SAYS_NOT: dict[str, dict[Language, str]] = {
+    "email": {"en": "no longer has the email address {o}", "zh": "的邮箱不再是{o}"},
+    "phone": {"en": "no longer has the phone number {o}", "zh": "的电话不再是{o}"},
+}
+# An address that is not, or no longer, the one to use
+_GIVEN_UP_BEFORE = re.compile(
+    r"(?:\b(?:not|no\s+longer|old|former|previous|wrong)|n't)(?:\s+(?:e-?mail|phone|number|address|one|use|at|is|was|at|the|my))*[\s:,]*$"
+    r"|(?:不是|不再是|不用|别用|旧的?|原来的?|以前的?|之前的?)(?:邮箱|手机号?|电话|号码|地址|那个|是|用)*[\s:,]*$",
+    re.IGNORECASE,
+)
+_GIVEN_UP_AFTER = re.compile(
+    r"^[\s,]*(?:(?:is|was)\s+(?:my\s+old|no\s+longer|not|wrong|dead)|isn't|doesn't\s+work|any\s?more|no\s+longer)\b"
+    r"|^[\s,]*(?:这个|那个)?(?:已经|早就)?(?:不用了|作废|停用|注销|换了|没用了|打不通)",
+    re.IGNORECASE,
+)
+
 
 def contacts_in(speaker: str, sentence: Sentence, begin: int, end: int) -> Iterator[Fact]:
     """Email addresses and phone numbers in a clause, for those that it says whose they are."""
     read = sentence.read[begin:end]
-    email = _EMAIL.search(read)
-    if email:
+    for email in _EMAIL.finditer(read):
         yield from _contact(speaker, sentence, begin, email, "email")
-    phone = _PHONE.search(read)
-    if phone and _PHONE_WORD.search(sentence.read) and not _OTHER_NUMBER.search(read[: phone.start()]):
-        yield from _contact(speaker, sentence, begin, phone, "phone")
+    if not _PHONE_WORD.search(sentence.read):
+        return
+    for phone in _PHONE.finditer(read):
+        if not _OTHER_NUMBER.search(read[: phone.start()]):
+            yield from _contact(speaker, sentence, begin, phone, "phone")
 
 
 def _contact(speaker: str, sentence: Sentence, begin: int, found: re.Match[str], name: str) -> Iterator[Fact]:
@@ -49,13 +66,15 @@ def _contact(speaker: str, sentence: Sentence, begin: int, found: re.Match[str],
     if owner is None:
         return
     start, stop = begin + found.start(), begin + found.end()
+    negated = _is_given_up(sentence.read[begin:start], sentence.read[stop:])
     thing = sentence.text[start:stop]
-    statement = wording.Statement(_SAYS[name][sentence.language], thing, {})
+    says = (_SAYS_NOT if negated else _SAYS)[name][sentence.language]
+    statement = wording.Statement(says, thing, {})
     yield Fact(
         subject=wording.subject_field(speaker, owner, sentence.language),
         predicate=name,
         object=thing,
-        negated=False,
+        negated=negated,
         content=wording.sentence(speaker, owner, statement, sentence.language),
         importance=declared(name).importance,
         confidence=0.95 if owner.person == "speaker" else 0.85,
@@ -63,6 +82,11 @@ def _contact(speaker: str, sentence: Sentence, begin: int, found: re.Match[str],
         end=stop,
         people=(owner.name,) if owner.name else (),
     )
+
+
+def _is_given_up(before: str, after: str) -> bool:
+    """True if the words around an address or number say that it is so no more."""
+    return bool(_GIVEN_UP_BEFORE.search(before[-40:]) or _GIVEN_UP_AFTER.match(after))
 
 
 def _owner(before: str, after: str, language: Language) -> Subject | None:

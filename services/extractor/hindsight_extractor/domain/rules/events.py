@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from hindsight_common.domain.predicates import predicate as declared
 from hindsight_extractor.domain.rules import stance
 from hindsight_extractor.domain.rules.clauses import Parsed
 from hindsight_extractor.domain.rules.fact import Fact
@@ -57,17 +58,21 @@ def telling_of(said: Parsed, facts: Sequence[Fact], at: datetime) -> Telling | N
     covered = [(fact.begin, fact.end) for fact in facts]
     covered += [(fact.mention.begin, fact.mention.end) for fact in facts if fact.mention]
     rest = _without(sentence.read, [(0, start), *covered])
-    if not (_tells_more(rest, language) if covered else stance.tells(rest, language)):
+    only_names = all(declared(fact.predicate).value == "person" for fact in facts)
+    if not (_tells_more(rest, language, only_names=only_names) if covered else stance.tells(rest, language)):
         return None
     return _telling(said, start, at, remembered=bool(remember))
 
 
-def _tells_more(rest: str, language: Language) -> bool:
-    """True if what facts left of a sentence is worth an event of its own."""
+def _tells_more(rest: str, language: Language, *, only_names: bool) -> bool:
+    """True if what facts left of a sentence is worth an event of its own.
+
+    `only_names` = the facts name people and say nothing else; the rest is then what was told of them.
+    """
     weight, is_own = stance.content_weight(rest, language)
     if weight >= 1 and stance.names_something(rest, language):
         return True
-    return weight >= 2 or (language == "zh" and is_own and weight >= 1.5)
+    return weight >= 2 or (language == "zh" and (is_own or only_names) and weight >= 1.5)
 
 
 def question_told(said: Parsed, at: datetime) -> Telling | None:

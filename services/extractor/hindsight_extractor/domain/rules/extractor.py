@@ -72,7 +72,7 @@ async def _hear(heard: _Heard, reader: FactReader, message: Message, at: datetim
     invented = stance.is_fiction(text[:_FICTION_SHOWS_WITHIN], language_of(text[:_FICTION_SHOWS_WITHIN]))
     for number, sentence in enumerate(sentences(text), start=1):
         said = parsed(sentence, at)
-        facts = [] if invented else reader.read(said)
+        facts = [] if invented or sentence.is_anothers else reader.read(said)
         heard.facts += [(fact, sentence, message.id) for fact in facts]
         telling = telling_of(said, facts, at)
         if telling:

@@ -16,6 +16,7 @@ from hindsight_extractor.domain.rules.standing import is_restricted
 from hindsight_extractor.domain.rules.subjects import Subject
 from hindsight_extractor.domain.rules.views import View
 from hindsight_extractor.domain.rules.word_lists import Language, words_of
+from hindsight_extractor.domain.time_expressions import TimeMention
 
 _NO_LONGER = frozenset({"no longer", "不再", "再也不", "再也没"})
 _STRONG = re.compile(
@@ -28,10 +29,11 @@ _FURTHER = (("role", "job"), ("before", "lived_in"), ("subject", "studies"))
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A sentence and the view of its clause that a rule has matched."""
+    """A sentence, the view of its clause that a rule has matched, and the first time that the clause names."""
 
     sentence: Sentence
     view: View
+    mention: TimeMention | None = None
 
     @property
     def language(self) -> Language:

@@ -16,13 +16,13 @@ from hindsight_extractor.domain.rules.rule_reading import SURE, TENTATIVE, Readi
 from hindsight_extractor.domain.rules.subjects import (
     Found,
     Subject,
+    relations_listed,
     relations_named,
     shows_as_name,
     subject_of,
 )
 from hindsight_extractor.domain.rules.views import view_of
 from hindsight_extractor.domain.rules.word_lists import Language
-from hindsight_extractor.domain.time_expressions import TimeMention
 
 # "Tomas said he …" is Tomas's own word for it; what somebody said of others is hearsay.
 _REPORTS: dict[Language, re.Pattern[str]] = {
@@ -57,6 +57,7 @@ class FactReader:
         self._maker = FactMaker(speaker)
         self._rules = RuleReader(self._maker)
         self._third: Subject | None = None
+        self._introduced: Subject | None = None
         self._has_spoken = False
 
     def read(self, parsed: Parsed) -> list[Fact]:
@@ -65,17 +66,17 @@ class FactReader:
         facts: dict[tuple[str, str, str, bool], Fact] = {}
         carried: Subject | None = None
         for clause in parsed.clauses:
-            seen = Seen(sentence, view_of(sentence, clause, mentions))
+            mention = next((m for m in mentions if clause.begin <= m.begin < clause.end), None)
+            seen = Seen(sentence, view_of(sentence, clause, mentions), mention)
             found = subject_of(seen.view.read, 0, len(seen.view.read), sentence.language)
             subject = self._resolved(found, carried, sentence.language)
             carried = subject or carried
             if clause.holds:
-                mention = next((m for m in mentions if clause.begin <= m.begin < clause.end), None)
-                for fact in self._stated(clause, seen, found, subject, mention):
+                for fact in self._stated(clause, seen, found, subject):
                     self._remember(fact)
                     dated = replace(fact, mention=mention) if fact.begins else fact
                     facts.setdefault((fact.subject, fact.predicate, fact.object, fact.negated), dated)
-                carried = self._by_name(carried)
+                carried, self._introduced = self._introduced or carried, None
         self._rules.end_sentence()
         self._has_spoken = True
         return list(facts.values())
@@ -90,20 +91,12 @@ class FactReader:
             self._third = subject
         return subject
 
-    def _by_name(self, carried: Subject | None) -> Subject | None:
-        """A relation that was just named goes by its name in what follows."""
-        third = self._third
-        is_named = carried and third and third.name and third.relation and third.relation == carried.relation
-        return third if is_named else carried
-
     def _remember(self, fact: Fact) -> None:
         """Who was just named is whom "he", "she" and "who" mean next."""
         if declared(fact.predicate).relation == "KNOWS" and declared(fact.predicate).value == "person":
             self._third = Subject("named", fact.object)
 
-    def _stated(
-        self, clause: Clause, seen: Seen, found: Found, subject: Subject | None, mention: TimeMention | None
-    ) -> Iterator[Fact]:
+    def _stated(self, clause: Clause, seen: Seen, found: Found, subject: Subject | None) -> Iterator[Fact]:
         yield from contacts_in(self._speaker, seen.sentence, clause.begin, clause.end)
         own = found.subject
         if own and own.relation and own.name:
@@ -113,10 +106,7 @@ class FactReader:
             if naming and may_be_called(naming["o"]):
                 yield from self._named(seen, found.begin, own, own.relation, naming)
                 return
-        for named in relations_named(seen.view.read, found.end, seen.language):
-            if shows_as_name(named["relname"], seen.language):
-                name = seen.view.text(seen.sentence, named.span("relname"))
-                yield self._maker.relation(seen, named.span(), named["rel"], name)
+        yield from self._mentioned(seen, found.end)
         if own and own.person == "pronoun" and subject is None:
             return
         start, faith = found.end, _faith(clause, own, subject)
@@ -129,16 +119,23 @@ class FactReader:
                 return
             start, faith = report.end(), faith * 0.85
         yield from self._rules.read(
-            Reading(
-                clause, seen, found.begin, start, subject, faith, mention, self._third, not self._has_spoken
-            )
+            Reading(clause, seen, found.begin, start, subject, faith, self._third, not self._has_spoken)
         )
+
+    def _mentioned(self, seen: Seen, begin: int) -> Iterator[Fact]:
+        """The people that a clause names beside its subject: "with my friend Ana", "my kids Ella and Tom"."""
+        for named in relations_named(seen.view.read, begin, seen.language):
+            if shows_as_name(named["relname"], seen.language):
+                name = seen.view.text(seen.sentence, named.span("relname"))
+                yield self._maker.relation(seen, named.span(), named["rel"], name)
+        for span, word, name_at in relations_listed(seen.view.read, seen.language):
+            yield self._maker.relation(seen, span, word, seen.view.text(seen.sentence, name_at))
 
     def _named(
         self, seen: Seen, begin: int, own: Subject, word: str, naming: re.Match[str]
     ) -> Iterator[Fact]:
         name = seen.view.text(seen.sentence, naming.span("o"))
-        self._third = replace(own, name=name)
+        self._third = self._introduced = replace(own, name=name)
         yield self._maker.relation(seen, (begin, naming.end("o")), word, name)
 
 

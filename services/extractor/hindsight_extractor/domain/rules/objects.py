@@ -32,7 +32,7 @@ _ENDED_EN = re.compile(r"\b(?:any\s?more|any\s+longer)\b", re.IGNORECASE)
 _BAD_EN = re.compile(
     r"^(?:it|its|it's|that|this|these|those|them|him|her|you|your|us|me|how|when|what|where|who|why|to\s+(?:be|hear|see|know|get|have|say)"
     r"|the\s+(?:idea|way|fact|thought|sound|look|vibe|energy|feeling|best|most|same|other)|everything|anything|nothing|something|all"
-    r"|being|seeing|hearing|talking|one|some|both|mine|yours|each|his|their|much|more|about|as|at|of|on|in|with|up|like|really|so|such|etc|esp"
+    r"|being|seeing|hearing|talking|one|some|both|mine|yours|each|his|their|much|more|about|as|at|of|on|in|with|up|like|really|so|such|etc|esp|out|well|less|home|twice|once|away|around|properly|quickly"
     r"|very|too|going|always|never|not|just|there|here|doing|making\s+a|any|hard|late|alone|together|am|is|are|was|do|did)\b"
     r"|\b(?:i|me|you|your|you're|we|us|he|she|they)\b",
     re.IGNORECASE,
@@ -59,7 +59,9 @@ _LIST_ZH = re.compile(r"\s*(?:、|,|以及|还有|或者?|跟|和(?!牛|服|平|
 _NO_PLACE_ZH = re.compile(
     r"^(?:家|这|那|公司|宿舍|学校|一起|外面|附近|医院|酒店|里|楼|父母|朋友|我|一个|一栋|一间|一套|新|哪|老家|国外|城里|乡下|隔壁|别)"
 )
-_FLOOR = re.compile(r"^(?:第?[\d一二三四五六七八九十]+[楼层号]|.{0,4}[部组队科室处]$)")
+_FLOOR = re.compile(
+    r"^(?:第?[\d一二三四五六七八九十]+[楼层号]|.{0,4}[部组队科室处]$)|(?:酒店|宾馆|旅馆|民宿|医院|公司|宿舍|学校|家里?|隔壁)$"
+)
 _NO_EMPLOYER_ZH = re.compile(
     r"^(?:家|这|那|外面|外地|国外|哪|老家|一起|我|认真|努力|拼命|网上|线上|路上|办公室|周末|晚上|白天)"
 )
@@ -120,7 +122,7 @@ def _trimmed(said: str, begin: int, end: int, rule: FactRule, language: Language
     if language == "en" and not rule.commas and not rule.place and not rule.dates:
         text = text.split(",")[0]
     if language == "en" and rule.place:
-        text = re.split(r"\s+and\s+(?=[a-z])", text, maxsplit=1)[0]
+        text = re.split(r"\s+(?:and|with|near)\s+(?=[a-z])|,\s+(?=[a-z])", text, maxsplit=1)[0]
     if language == "zh":
         text = _TAIL_ZH.sub("", text.rstrip())
     text = text.rstrip(" .,!?;:。、~'\"")
@@ -128,7 +130,7 @@ def _trimmed(said: str, begin: int, end: int, rule: FactRule, language: Language
     if language == "en" and (rule.bare or (rule.only and not is_listed(text, rule.only, language))):
         text = re.split(r"\s+(?:at|for|in|with|from|who|to|on|by|of|and)\s", text, maxsplit=1)[0]
     if language == "en":
-        own = re.match(r"\s*(?:my|our)\s+", text, re.IGNORECASE)
+        own = re.match(r"\s*(?:my|our|(?:a\s+lot|lots|a\s+ton|tons|plenty)\s+of)\s+", text, re.IGNORECASE)
         lead = own.end() if own else lead
     if rule.exact and rule.only:
         lead = max(lead, len(text) - _listed_length(text, rule.only, language))

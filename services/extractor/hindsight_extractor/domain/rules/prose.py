@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hindsight_common.domain.text import simplify
+from hindsight_extractor.domain.rules.transcripts import lines_of_others
 from hindsight_extractor.domain.rules.word_lists import Language
 
 # Sentences beyond this length are kept as they are, but no fact is read from them.
@@ -66,12 +68,13 @@ HIDDEN = "\x01"
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """`text` is what the speaker wrote; `read` is the same, character for character, in simplified characters and
-    half-width signs, with long quotations hidden.
+    half-width signs, with long quotations hidden. `is_anothers` = it repeats somebody by name ("Mark: I …").
     """
 
     text: str
     read: str
     language: Language
+    is_anothers: bool = False
 
     @property
     def is_readable(self) -> bool:
@@ -96,18 +99,25 @@ def _is_code(line: str) -> bool:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a text in order, each said once."""
+    """The sentences of a text in order, each said once; a line that repeats somebody else stays whole."""
     read = _QUOTATION.sub(_hide, simplify(text).translate(_ONE_TO_ONE))
+    others = list(lines_of_others(read))
+    starts = [begin for begin, _ in others]
     seen: set[str] = set()
     begin = 0
     for stop in [*_BREAK.finditer(read), None]:
         end = stop.start() if stop else len(read)
+        line = bisect_right(starts, end) - 1
+        if stop and line >= 0 and end < others[line][1]:
+            continue
         piece = text[begin:end].strip()
         if piece and piece not in seen:
             seen.add(piece)
             shift = begin + len(text[begin:end]) - len(text[begin:end].lstrip())
             aligned = read[shift : shift + len(piece)]
-            yield Sentence(piece, aligned, language_of(piece))
+            line = bisect_right(starts, shift) - 1
+            is_anothers = line >= 0 and shift < others[line][1]
+            yield Sentence(piece, aligned, language_of(piece), is_anothers)
         begin = stop.end() if stop else end
 
 

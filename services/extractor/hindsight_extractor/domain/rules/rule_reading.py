@@ -15,7 +15,6 @@ from hindsight_extractor.domain.rules.stance import greets
 from hindsight_extractor.domain.rules.standing import is_of_the_day, is_wished, was_only
 from hindsight_extractor.domain.rules.subjects import Subject
 from hindsight_extractor.domain.rules.word_lists import Language
-from hindsight_extractor.domain.time_expressions import TimeMention
 
 SURE = 0.95
 TENTATIVE = 0.6
@@ -34,7 +33,7 @@ _OWN_WITHOUT_SUBJECT = frozenset(
         "has_condition",
     }
 )
-# What a denial is followed by: "it's not Bob, it's Rob", 不是对花粉,是尘螨
+# What a denial is followed by: "not Bob, it's Rob". Only a name or a place is put right so: "it's cold" tells no taste.
 _INSTEAD: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
         r"\s*(?:(?:but|and|so)\s+)?(?:rather\s+)?(?:it's|it\s+is|its|that's)\s+(?P<o>\S.*)", re.IGNORECASE
@@ -56,7 +55,6 @@ class Reading:
     verb: int
     subject: Subject | None
     faith: float
-    mention: TimeMention | None
     third: Subject | None
     opens_the_turn: bool
 
@@ -96,7 +94,7 @@ class RuleReader:
         whose = _whose(found, whom, reading.third) if found else None
         if found is None or whose is None or not _stands(rule, found, reading):
             return
-        seen = Seen(reading.seen.sentence, whole)
+        seen = replace(reading.seen, view=whole)
         for fact in self._maker.facts(rule, found, seen, whose, faith, over=reading.clause.is_over):
             if fact.negated or fact.predicate == rule.contrary:
                 self._denied = (rule, whose, faith)
@@ -105,7 +103,8 @@ class RuleReader:
     def _instead(self, reading: Reading, rule: FactRule, whom: Subject, faith: float) -> Iterator[Fact]:
         """What a clause puts in the place of what the one before it denied."""
         found = _INSTEAD[reading.seen.language].match(reading.seen.view.read)
-        if found and not rule.over and not rule.only_negated:
+        names = rule.predicate in ("name", "called") or rule.place or rule.proper
+        if found and names and not rule.over and not found["o"][0].islower():
             yield from self._maker.facts(rule, found, reading.seen, whom, faith * 0.9)
 
 
@@ -114,7 +113,7 @@ def _stands(rule: FactRule, found: re.Match[str], reading: Reading) -> bool:
     language = reading.seen.language
     object_at = next((found.start(g) for g in ("o", "o2", "o3") if found.groupdict().get(g)), found.end())
     before = found.string[:object_at]
-    if is_wished(before, language) or is_of_the_day(rule, reading.clause, reading.mention):
+    if is_wished(before, language) or is_of_the_day(rule, before, reading.clause, reading.seen.mention):
         return False
     return reading.clause.is_over or not was_only(rule, before, language)
 

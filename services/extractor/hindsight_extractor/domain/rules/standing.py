@@ -18,7 +18,10 @@ _OF_ANY_TIME = frozenset(
     }
 )  # fmt: skip
 # What one does or is as a rule; a day named beside it makes it that day's
-_OF_HABIT = frozenset({"eats", "drinks", "plays", "uses", "has_condition", "takes_medicine"})
+_OF_HABIT = frozenset({"eats", "drinks", "plays", "uses", "has_condition", "takes_medicine", "diet"})
+_BEGAN = re.compile(
+    r"开始|改|成为|变成|started|became|turned|went|diagnosed|stopped|quit|gave\s+up|确诊|查出|诊断|得了|患了"
+)
 _LIMITED = frozenset({"eats", "drinks", "plays", "uses"})
 
 _FORMER: dict[Language, re.Pattern[str]] = {
@@ -70,9 +73,9 @@ def is_wished(before: str, language: Language) -> bool:
     return bool(_WISHED[language].search(before))
 
 
-def is_of_the_day(rule: FactRule, clause: Clause, mention: TimeMention | None) -> bool:
+def is_of_the_day(rule: FactRule, before: str, clause: Clause, mention: TimeMention | None) -> bool:
     """True if a habit or state is stated of one day: "no wine for me tonight" says nothing of tomorrow."""
-    if rule.predicate not in _OF_HABIT or rule.begins or rule.over or mention is None:
+    if rule.predicate not in _OF_HABIT or mention is None or _BEGAN.search(before):
         return False
     return mention.granularity in ("instant", "day") and clause.begin <= mention.begin < clause.end
 

@@ -131,6 +131,48 @@ def relations_named(read: str, begin: int, language: Language) -> Iterator[re.Ma
     yield from _relations_named(language).finditer(read, begin)
 
 
+def relations_listed(read: str, language: Language) -> Iterator[tuple[tuple[int, int], str, tuple[int, int]]]:
+    """Each of several who are named together: "my kids Ella and Tom", 我两个儿子叫大宝和二宝.
+
+    The span of the whole, the word that tells who they are (in the singular), and the span of one name.
+    """
+    for found in _relations_listed(language).finditer(read):
+        names = list(re.finditer(NAME_EN if language == "en" else r"[^、,和跟与\s]+", found["names"]))
+        if all(_listed_name(name[0], language) for name in names):
+            word = _singular(found["rels"].lower()) if language == "en" else found["rels"]
+            for name in names:
+                begin = found.start("names")
+                yield found.span(), word, (begin + name.start(), begin + name.end())
+
+
+def _listed_name(text: str, language: Language) -> bool:
+    return looks_like_name(text) if language == "en" else chinese_names.may_be_called(text)
+
+
+def _singular(word: str) -> str:
+    return "child" if word == "children" else word.removesuffix("s")
+
+
+@cache
+def _relations_listed(language: Language) -> re.Pattern[str]:
+    words = words_of(language)
+    if language == "zh":
+        relation = alternatives((*words.relations, *words.kinds["pet"]))
+        name = r"[\u4e00-\u9fffA-Za-z]{1,4}?"
+        return re.compile(
+            rf"(?:[我俺咱](?:们)?家?的?|(?<=有))(?:[两三四俩仨2-4][个只条位]?)(?P<rels>{relation}),?(?:分别|一个)?(?:叫|是)"
+            rf"(?P<names>{name}(?:、{name})*[和跟与、]{name})$"
+        )
+    relation = alternatives([*(word + "s" for word in (*words.relations, *words.kinds["pet"])), "children"])
+    number = r"(?:two|three|four|five|\d|twin|both|all|older|younger|little|best|good|close)"
+    name = r"(?-i:[A-Z][\w'-]*)"
+    return re.compile(
+        rf"\b(?:(?:my|our)|(?:have|has|got))\s+(?:{number}\s+)*(?P<rels>{relation}),?\s+(?:(?:are\s+)?(?:called|named)\s+|are\s+)?"
+        rf"(?P<names>{name}(?:,\s+{name})*,?\s+(?:and|&)\s+{name})",
+        re.IGNORECASE,
+    )
+
+
 @cache
 def _relations_named(language: Language) -> re.Pattern[str]:
     relation = alternatives(words_of(language).relations)
