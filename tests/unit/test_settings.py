@@ -122,7 +122,8 @@ def test_the_master_secret_shows_in_no_representation(monkeypatch: pytest.Monkey
     [
         ("recall: {topk: 3}", "recall.topk", "recall.top_k"),
         ("top_k: 3", "top_k", "recall.top_k"),
-        ("embeddings: {model_name: x}", "embeddings", None),
+        ("embeddings: {model_name: x}", "embeddings", "embedding?"),
+        ("recal: {top_k: 3}", "recal", "recall?"),
         ("memory_layers: {working: {window: 5}}", "memory_layers.working.window", None),
         ("recall: {weights: {recencey: 1}}", "recall.weights.recencey", "recall.weights.recency"),
     ],
@@ -148,6 +149,37 @@ def test_a_misspelt_variable_is_refused_and_the_nearest_is_named(monkeypatch: py
 def test_a_flat_variable_of_another_program_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HINDSIGHT_API_LOG_LEVEL", "debug")
     assert load_settings().api_port == 8787
+
+
+def test_a_flat_variable_that_looks_like_a_slip_is_pointed_out(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("HINDSIGHT_DATADIR", "/elsewhere")
+    monkeypatch.setenv("HINDSIGHT_API_KEY", "of another program")
+    monkeypatch.setenv("HINDSIGHT_API_LOG_LEVEL", "debug")
+    assert str(load_settings().data_dir) == "data"
+    (notice,) = [record.getMessage() for record in caplog.records]
+    assert notice == "HINDSIGHT_DATADIR is read by nothing here; did you mean HINDSIGHT_DATA_DIR?"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("recall: {top_k: five}", "recall.top_k: must be a whole number (variable HINDSIGHT_RECALL__TOP_K"),
+        ("recall: {top_k: 2.5}", "recall.top_k: must be a whole number"),
+        ("recall: {gate: high}", "recall.gate: must be a number"),
+        ("recall: {gate: 7}", "recall.gate: must be less than or equal to 1"),
+        ("recall: 5", "recall: is a section: put its settings below it, indented"),
+        ("nats_url: localhost", "nats_url: must be an address such as nats://127.0.0.1:4222"),
+        ("embedding: {device: gpu}", "embedding.device: must be 'cpu' or 'cuda'"),
+    ],
+)
+def test_a_fault_is_told_in_plain_words(text: str, said: str) -> None:
+    write(text)
+    with pytest.raises(StopAndFix) as refused:
+        load_settings()
+    assert said in str(refused.value)
+    assert "Input should" not in str(refused.value)
 
 
 def test_all_faults_are_reported_at_once_with_key_and_way_out() -> None:

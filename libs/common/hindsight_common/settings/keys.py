@@ -87,3 +87,17 @@ def nearest(name: str) -> str | None:
         by_last.setdefault(known.rpartition(".")[2], known)
     close = get_close_matches(last, list(by_last), n=1, cutoff=0.8)
     return by_last[close[0]] if close else None
+
+
+def nearest_section(name: str) -> str | None:
+    """The section somebody most likely meant by the top-level `name`, or None."""
+    sections = sorted({known.partition(".")[0] for known in all_keys() if "." in known})
+    close = get_close_matches(name, sections, n=1, cutoff=0.75)
+    return close[0] if close else None
+
+
+def nearest_variable(name: str) -> str | None:
+    """The environment variable that `name` resembles closely enough to be a slip of the pen, or None."""
+    plain = {variable.removeprefix(ENV_PREFIX): variable for variable in sorted(variables())}
+    close = get_close_matches(name.upper().removeprefix(ENV_PREFIX), list(plain), n=1, cutoff=0.87)
+    return plain[close[0]] if close else None

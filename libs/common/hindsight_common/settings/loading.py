@@ -13,7 +13,14 @@ from pydantic import ValidationError, model_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsError
 
 from hindsight_common.errors import StopAndFix
-from hindsight_common.settings.keys import PLAIN_NAMES, all_keys, nearest, variables
+from hindsight_common.settings.keys import (
+    PLAIN_NAMES,
+    all_keys,
+    nearest,
+    nearest_section,
+    nearest_variable,
+    variables,
+)
 from hindsight_common.settings.legacy import translate
 from hindsight_common.settings.model import ENV_NESTING, ENV_PREFIX, Settings
 from hindsight_common.settings.yaml_file import read_yaml
@@ -27,6 +34,24 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
         "orchestrator": {"conflict_resolution_weight": {"working": 0.5}},
     },
     "support": {"memory_layers": {"episodic": {"decay_half_life": 96}}},
+}
+
+# What pydantic says in the words of its own types
+_PLAINLY: Final[Mapping[str, str]] = {
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "model_type": "is a section: put its settings below it, indented",
+    "path_type": "must be a path",
+    "string_type": "must be text",
+}
+_SUCH_AS: Final[Mapping[str, str]] = {
+    "nats_url": "nats://127.0.0.1:4222",
+    "qdrant_url": "http://127.0.0.1:6333",
 }
 
 _log = logging.getLogger("hindsight.settings")
@@ -53,7 +78,7 @@ def load_settings(path: Path | None = None, *, overrides: Mapping[str, Any] | No
         raise StopAndFix(_report(faults)) from error
     if faults:
         raise StopAndFix(_report(faults))
-    for notice in [*notices, *_without_effect(settings), *_exposed(settings)]:
+    for notice in [*notices, *_slips(), *_without_effect(settings), *_exposed(settings)]:
         _log.warning(notice)
     return settings
 
@@ -140,20 +165,35 @@ def _unknown_variables() -> Iterable[str]:
         yield f"{name} is not a setting{_hint(dotted)}"
 
 
+def _slips() -> Iterable[str]:
+    """Flat variables that nothing reads and that resemble one that is read."""
+    known = variables() | {CONFIG_VARIABLE}
+    for name in sorted(os.environ):
+        upper = name.upper()
+        if not upper.startswith(ENV_PREFIX) or ENV_NESTING in upper or upper in known:
+            continue
+        if meant := nearest_variable(upper):
+            yield f"{name} is read by nothing here; did you mean {meant}?"
+
+
 def _hint(dotted: str) -> str:
-    meant = nearest(dotted)
-    return f"; did you mean {meant} ({all_keys()[meant].variable})?" if meant else ""
+    if meant := nearest(dotted):
+        return f"; did you mean {meant} ({all_keys()[meant].variable})?"
+    section = nearest_section(dotted)
+    return f"; did you mean {section}?" if section else ""
 
 
 def _explain(location: tuple[int | str, ...], kind: str, message: str) -> str:
     dotted = ".".join(str(part) for part in location)
     if kind == "extra_forbidden":
         return f"{dotted} is not a setting{_hint(dotted)}"
-    reason = message.removeprefix("Value error, ")
+    reason = _PLAINLY.get(kind) or message.removeprefix("Value error, ").replace("Input should be", "must be")
     key = all_keys().get(dotted)
     if key is None:
         return f"{dotted}: {reason}" if dotted else reason
-    return f"{dotted}: {reason} (default {key.default}; from the environment: {key.variable})"
+    if kind == "string_pattern_mismatch":
+        reason = f"must be an address such as {_SUCH_AS.get(dotted, 'https://host')}"
+    return f"{dotted}: {reason} (variable {key.variable}, default {key.default})"
 
 
 def _report(faults: Iterable[str]) -> str:
