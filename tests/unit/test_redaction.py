@@ -4,7 +4,7 @@ import time
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from stdnum import luhn
 from stdnum.cn import ric
@@ -187,6 +187,13 @@ PIECES = st.sampled_from(
 )
 
 
+def test_a_password_that_holds_a_token_goes_whole() -> None:
+    said = redact("postgres://app:zz.sk-4f9a8b7c6d5e4f3a2b1c.yy@db/main")
+    assert said.text == "postgres://app:[password provided]@db/main"
+    assert said.counts == {"password": 1}
+
+
+@example("110101199003078814eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc")
 @given(st.lists(PIECES | st.text(max_size=4), max_size=12).map("".join))
 def test_redacting_again_changes_nothing(said: str) -> None:
     once = redact(said).text

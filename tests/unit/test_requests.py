@@ -29,9 +29,9 @@ def forget(**fields: Any) -> ForgetRequest:
     return parse_request(ForgetRequest, json.dumps({"user_id": "u-1"} | fields).encode())
 
 
-def test_only_user_and_query_are_needed_and_the_rest_has_the_declared_defaults() -> None:
+def test_only_user_and_query_are_needed_and_the_rest_is_left_to_the_deployment() -> None:
     request = recall()
-    assert (request.top_k, request.min_score, request.include, request.role) == (3, 0.5, (), None)
+    assert (request.top_k, request.min_score, request.include, request.role) == (None, None, (), None)
     assert not request.explain
 
 
@@ -74,7 +74,7 @@ def test_a_full_request_is_read() -> None:
         ({"top_k": "3"}, "top_k", "a whole number, not a string"),
         ({"top_k": True}, "top_k", "not true or false"),
         ({"min_score": 1.01}, "min_score", "less than or equal to 1"),
-        ({"min_score": None}, "min_score", "a number, not null"),
+        ({"min_score": "0.5"}, "min_score", "a number, not a string"),
         ({"memory_type": "note"}, "memory_type", "'fact' or 'event'"),
         ({"role": ""}, "role", "empty"),
         ({"valid_at": "2026-03-04T09:15:00"}, "valid_at", "no offset"),

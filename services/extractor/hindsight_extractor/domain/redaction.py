@@ -57,14 +57,39 @@ def redact(text: str) -> Redacted:
     """
     masked = _PLACEHOLDER.sub(lambda said: "\0" * len(said[0]), text.translate(_FOLD))
     found: list[tuple[int, int, Kind]] = []
-    for kind, find in _DETECTORS:
-        spans = _apart(find(masked))
-        found += [(start, end, kind) for start, end in spans]
-        masked = _replaced(masked, [(start, end, "\0" * (end - start)) for start, end in spans])
-    found.sort()
+    more = True
+    while more:
+        # one secret may hide another that is written on to it, without a space
+        masked, fresh = _sought(masked)
+        found += fresh
+        more = bool(fresh)
+    found = _outermost(found)
     otherwise: Language = "zh" if _HAN.search(masked) else "en"
     replacements = [(s, e, TRUTH[kind][_language_at(masked, s, e) or otherwise]) for s, e, kind in found]
     return Redacted(_replaced(text, replacements), dict(Counter(kind for _, _, kind in found)))
+
+
+def _sought(masked: str) -> tuple[str, list[tuple[int, int, Kind]]]:
+    """The text with what the detectors find masked too, and where that was."""
+    found: list[tuple[int, int, Kind]] = []
+    for kind, find in _DETECTORS:
+        # of what is masked already nothing is left to find
+        spans = [(start, end) for start, end in _apart(find(masked)) if masked[start:end].strip("\0")]
+        found += [(start, end, kind) for start, end in spans]
+        masked = _replaced(masked, [(start, end, "\0" * (end - start)) for start, end in spans])
+    return masked, found
+
+
+def _outermost(found: list[tuple[int, int, Kind]]) -> list[tuple[int, int, Kind]]:
+    """In order, and of those that overlap one, of the kind that begins first: a password may hold a token."""
+    apart: list[tuple[int, int, Kind]] = []
+    for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
+        if apart and start < apart[-1][1]:
+            begin, reached, outer = apart[-1]
+            apart[-1] = begin, max(reached, end), outer
+        else:
+            apart.append((start, end, kind))
+    return apart
 
 
 def redact_bytes(raw: bytes) -> bytes:
