@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from hindsight_common import VERSION
 from hindsight_common.core import Core
 from hindsight_common.events import subjects
 from hindsight_common.events.streams import GRAPH_CONSUMER
@@ -32,7 +33,7 @@ class ConsolidatorWorker:
             on_fatal=core.on_fatal,
         )
         self._service = Service(
-            core.bus, "consolidator", version="0.1.0", description="Promotes memories into the graph"
+            core.bus, "consolidator", version=VERSION, description="Promotes memories into the graph"
         )
         consolidate = consumers.consolidate(core.ids, Consolidate(core.log, core.clock))
         self._service.endpoint("consolidate", subjects.ADMIN_CONSOLIDATE, consolidate)

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Header, Request, Response
 from fastapi.responses import JSONResponse
 from opentelemetry.trace import SpanKind
 
+from hindsight_common import VERSION
 from hindsight_common.errors import RequestError
 from hindsight_common.messaging.tracing import extract
 from hindsight_common.observability import span
@@ -27,7 +28,7 @@ _log = structlog.get_logger(__name__)
 
 def application(forward: Forward, health: WatchHealth) -> FastAPI:
     # the interactive pages would load scripts from outside the deployment
-    app = FastAPI(title="Hindsight", version="0.1.0", docs_url=None, redoc_url=None)
+    app = FastAPI(title="Hindsight", version=VERSION, docs_url=None, redoc_url=None)
     app.add_exception_handler(Exception, _unexpected)
     app.add_exception_handler(404, _no_such_path)
     app.add_exception_handler(405, _no_such_method)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hindsight_common import VERSION
 from hindsight_common.core import Core
 from hindsight_common.events import subjects
 from hindsight_common.events.streams import ERASER_CONSUMER
@@ -45,7 +46,7 @@ class PrunerWorker:
             pace=core.pace,
             on_fatal=core.on_fatal,
         )
-        self._service = Service(core.bus, "pruner", version="0.1.0", description="Forgets, and proves it")
+        self._service = Service(core.bus, "pruner", version=VERSION, description="Forgets, and proves it")
         self._service.endpoint("forget", subjects.MEMORY_FORGET, consumers.forget(forget))
 
     async def start(self) -> None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import structlog
 
+from hindsight_common import VERSION
 from hindsight_common.core import Core
 from hindsight_common.errors import HindsightError
 from hindsight_common.events import subjects
@@ -34,6 +35,8 @@ from hindsight_recall.domain.scoring import Weights
 # a batch is visible as a whole, so a large one would make the first of it wait for the embedding of the last
 _BATCH = 32
 _COMMIT_EVERY_S = 15.0
+# most of them only wait for what they ask for to become visible; how many search at once is bounded behind that
+_RECALLS_AT_ONCE = 4096
 
 _log = structlog.get_logger(__name__)
 
@@ -82,9 +85,11 @@ class RecallWorker:
             on_fatal=core.on_fatal,
         )
         self._service = Service(
-            core.bus, "recall", version="0.1.0", description="Answers from vectors and words"
+            core.bus, "recall", version=VERSION, description="Answers from vectors and words"
         )
-        self._service.endpoint("recall", subjects.MEMORY_RECALL, consumers.recall(recall))
+        self._service.endpoint(
+            "recall", subjects.MEMORY_RECALL, consumers.recall(recall), concurrency=_RECALLS_AT_ONCE
+        )
         listing = ListMemories(core.ids, self.projection, rows)
         self._service.endpoint("list", subjects.MEMORY_LIST, consumers.list_memories(listing))
         self._service.endpoint("rebuild", subjects.ADMIN_REBUILD_VECTORS, consumers.rebuild(rebuild))

@@ -93,7 +93,8 @@ async def _workers(nc: Client, wait_s: float) -> AsyncIterator[Finding]:
             yield Finding("ok", name, say(f"{number} running", f"{number} 个在运行"))
         else:
             way_out = say(
-                f"start hindsight-{name}, or the standalone form", f"启动 hindsight-{name} 或单机形态"
+                "see the log of hindsight-standalone, which runs it",
+                "查看运行它的 hindsight-standalone 的日志",
             )
             yield Finding("fault", name, say("does not answer", "无应答"), way_out)
 
