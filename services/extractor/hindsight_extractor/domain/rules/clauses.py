@@ -10,11 +10,11 @@ from hindsight_extractor.domain.rules.prose import Sentence
 from hindsight_extractor.domain.rules.stance import (
     asks,
     is_ironic,
-    is_over_since,
     is_tag,
     is_tentative,
     supposes,
 )
+from hindsight_extractor.domain.rules.standing import is_over_since
 from hindsight_extractor.domain.rules.word_lists import Language
 from hindsight_extractor.domain.time_expressions import TimeMention, find_times
 

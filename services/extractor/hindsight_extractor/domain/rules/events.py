@@ -20,6 +20,7 @@ LONGEST_SUMMARY = 4000
 _PLAIN = 0.35
 _QUESTION = 0.25
 _REMEMBER = 0.8
+_SHORT_CLAUSE = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,22 @@ def telling_of(said: Parsed, facts: Sequence[Fact], at: datetime) -> Telling | N
     covered += [(fact.mention.begin, fact.mention.end) for fact in facts if fact.mention]
     rest = _without(sentence.read, [(0, start), *covered])
     only_names = all(declared(fact.predicate).value == "person" for fact in facts)
-    if not (_tells_more(rest, language, only_names=only_names) if covered else stance.tells(rest, language)):
+    tells = _tells_more(rest, language, only_names=only_names) if covered else stance.tells(rest, language)
+    if not tells and not _has_clause_beside(said, covered):
         return None
     return _telling(said, start, at, remembered=bool(remember))
+
+
+def _has_clause_beside(said: Parsed, covered: Sequence[tuple[int, int]]) -> bool:
+    """True if a clause that no fact touches tells something; a short one may, in Chinese: 屏幕碎了."""
+    if not covered or said.sentence.language != "zh":
+        return False
+    return any(
+        not clause.is_asking
+        and not any(begin < clause.end and clause.begin < end for begin, end in covered)
+        and stance.content_weight(said.sentence.read[clause.begin : clause.end], "zh")[0] >= _SHORT_CLAUSE
+        for clause in said.clauses
+    )
 
 
 def _tells_more(rest: str, language: Language, *, only_names: bool) -> bool:

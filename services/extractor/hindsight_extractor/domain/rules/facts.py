@@ -16,6 +16,7 @@ from hindsight_extractor.domain.rules.rule_reading import SURE, TENTATIVE, Readi
 from hindsight_extractor.domain.rules.subjects import (
     Found,
     Subject,
+    introduced_in,
     relations_listed,
     relations_named,
     shows_as_name,
@@ -48,6 +49,19 @@ _NAMING: dict[Language, re.Pattern[str]] = {
     ),
 }
 
+# After "I have a dog": "his name is Max", 名字叫短腿
+_NAMES_IT: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"\s*(?:and\s+)?(?:(?:his|her|its|their|the\s+\w+'s)\s+name(?:'s|\s+is)"
+        r"|(?:he|she|it)(?:'s|\s+is)\s+(?:called|named)|(?:called|named))\s+(?P<o>(?-i:[A-Z])[\w'-]*)\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"(?:它|他|她|这家伙)?(?:的)?(?:名字|小名|大名|全名)?(?:叫做|名叫|叫|是叫)"
+        r"(?P<o>[\u4e00-\u9fff·]{1,6}|[A-Z][A-Za-z ]*)(?:了|啦)?$"
+    ),
+}
+
 
 class FactReader:
     """Reads one speaker's sentences in order and remembers of whom they last spoke."""
@@ -58,6 +72,7 @@ class FactReader:
         self._rules = RuleReader(self._maker)
         self._third: Subject | None = None
         self._introduced: Subject | None = None
+        self._unnamed: str | None = None
         self._has_spoken = False
 
     def read(self, parsed: Parsed) -> list[Fact]:
@@ -106,6 +121,12 @@ class FactReader:
             if naming and may_be_called(naming["o"]):
                 yield from self._named(seen, found.begin, own, own.relation, naming)
                 return
+        unnamed, self._unnamed = self._unnamed, introduced_in(seen.view.read, seen.language)
+        naming = _NAMES_IT[seen.language].match(seen.view.read) if unnamed else None
+        if unnamed and naming and may_be_called(naming["o"]):
+            name = seen.view.text(seen.sentence, naming.span("o"))
+            yield self._maker.relation(seen, naming.span(), unnamed, name)
+            return
         yield from self._mentioned(seen, found.end)
         if own and own.person == "pronoun" and subject is None:
             return

@@ -50,9 +50,12 @@ _NO_PLACE_EN = re.compile(
 _CUT_ZH = re.compile(
     rf"[,;:!?。()…~{_EMOJI}{HIDDEN}]|因为|所以|但是|但(?!丁)|不过|而且|的时候|之后|以后|之前|已经|一直|快(?=.*年)|有(?=.{{1,3}}年)|都(?=.{{1,3}}年)"
 )
+_DURATION_ZH = re.compile(
+    r"(?:快|都|已经|有|将近|差不多)*[一二两三四五六七八九十几半\d]+个?多?(?:年|个?月|天|周|星期|礼拜)(?:多|半)?了?$"
+)
 _TAIL_ZH = re.compile(r"(?:了|啊|呢|吧|哦|呀|啦|嘛|哈|呗|喔|的事|这件事|什么的|之类的|等等|等)+$")
 _BAD_ZH = re.compile(
-    r"^(?:你|您|他|她|它|这|那|哪|自己|一切|大家|我|的|得|着|是|一样|听你|看到|不|了|就|都|也|很|太|在|到|去|和|跟|把|被|过(?!山车|年|生日)|想"
+    r"^(?:你|您|他|她|它|这|那|哪|自己|一切|大家|我|的|得|着|是|一样|听你|看到|不|了|就|都|也|很|太|在|到|去|和|跟|把|过(?!山车|年|生日)|想"
     r"|说|上(?!海|饶|虞|班|网)|多|有|没|像|点|啥|事|人$)|什么|怎么|你|谁|吗"
 )
 _LIST_ZH = re.compile(r"\s*(?:、|,|以及|还有|或者?|跟|和(?!牛|服|平|谐|田)|与|及(?=.))\s*")
@@ -124,6 +127,7 @@ def _trimmed(said: str, begin: int, end: int, rule: FactRule, language: Language
     if language == "en" and rule.place:
         text = re.split(r"\s+(?:and|with|near)\s+(?=[a-z])|,\s+(?=[a-z])", text, maxsplit=1)[0]
     if language == "zh":
+        text = _DURATION_ZH.sub("", text.rstrip()) if not rule.dates else text
         text = _TAIL_ZH.sub("", text.rstrip())
     text = text.rstrip(" .,!?;:。、~'\"")
     lead = len(text) - len(text.lstrip(" '\""))

@@ -33,6 +33,9 @@ _OWN_WITHOUT_SUBJECT = frozenset(
         "has_condition",
     }
 )
+_OF_A_HOUSEHOLD = frozenset(
+    {"has_pet", "owns", "uses", "lives_in", "lived_in", "address", "hometown", "has_children", "relation"}
+)
 # What a denial is followed by: "not Bob, it's Rob". Only a name or a place is put right so: "it's cold" tells no taste.
 _INSTEAD: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
@@ -113,7 +116,7 @@ def _stands(rule: FactRule, found: re.Match[str], reading: Reading) -> bool:
     language = reading.seen.language
     object_at = next((found.start(g) for g in ("o", "o2", "o3") if found.groupdict().get(g)), found.end())
     before = found.string[:object_at]
-    if is_wished(before, language) or is_of_the_day(rule, before, reading.clause, reading.seen.mention):
+    if is_wished(before, language) or is_of_the_day(rule, before, reading.seen.mention):
         return False
     return reading.clause.is_over or not was_only(rule, before, language)
 
@@ -127,11 +130,17 @@ def _believed(rule: FactRule, reading: Reading) -> tuple[Subject, float] | None:
     if rule.whole:
         return Subject("speaker"), SURE * (TENTATIVE if reading.clause.is_tentative else 1)
     if reading.subject is not None:
-        return reading.subject, reading.faith
+        return None if _is_of_another_kind(rule, reading) else (reading.subject, reading.faith)
     opens = reading.seen.language == "zh" and reading.opens_the_turn
     if opens and rule.predicate in _OWN_WITHOUT_SUBJECT:
         return Subject("speaker"), reading.faith
     return None
+
+
+def _is_of_another_kind(rule: FactRule, reading: Reading) -> bool:
+    """True if the rule speaks of one person and the clause of a household: 我们家是做批发的."""
+    said = reading.seen.view.read[reading.begin : reading.verb]
+    return said.endswith("家") and rule.predicate not in _OF_A_HOUSEHOLD
 
 
 def _whose(found: re.Match[str], whom: Subject, third: Subject | None) -> Subject | None:

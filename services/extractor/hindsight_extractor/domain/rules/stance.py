@@ -51,20 +51,6 @@ _COMMAND = re.compile(
     re.IGNORECASE,
 )
 
-_OVER_SINCE: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(
-        r"^\W*(?:(?:but|and|though|although|now|these\s+days)\s+)*(?:(?:i|we|he|she|they)\s+)?(?:(?:just|really)\s+)?"
-        r"(?:not\s+(?:so\s+much\s+)?(?:any\s?more|now|these\s+days)|no\s+longer\s*$|no\s+more\b"
-        r"|(?:don't|dont|doesn't|can't|cant)\s+(?:any\s?more|now|these\s+days)"
-        r"|(?:stopped|quit|gave\s+(?:it|that)\s+up|grew\s+out\s+of\s+it)\b(?!\s+\w+ing))",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        r"^[\s,]*(?:但是|但|不过|可是|可)?(?:现在|如今|后来|这几年|最近|目前)?(?:已经|早就|早|就|都|再也)?"
-        r"(?:不了|不(?:再)?(?:喜欢|爱|吃|喝|玩|用|住|做|干|养|打|看|这样|是)了|没有?了|戒了|不再了|戒掉了|不行了)\s*$"
-    ),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
@@ -156,11 +142,6 @@ def is_tentative(read: str, language: Language) -> bool:
 def supposes(read: str, language: Language) -> bool:
     """True if a clause states what might be, is wished or dreamt."""
     return bool(_signs(language).supposing.search(read))
-
-
-def is_over_since(clause: str, language: Language) -> bool:
-    """True if a clause ends what the one before it told: "… but not anymore", 现在不了."""
-    return bool(_OVER_SINCE[language].search(clause))
 
 
 def is_ironic(read: str, language: Language) -> bool:

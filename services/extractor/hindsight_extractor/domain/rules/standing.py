@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from hindsight_common.domain.predicates import predicate as declared
-from hindsight_extractor.domain.rules.clauses import Clause
 from hindsight_extractor.domain.rules.fact_rules import FactRule
 from hindsight_extractor.domain.rules.word_lists import Language
 from hindsight_extractor.domain.time_expressions import TimeMention
@@ -45,6 +44,19 @@ _WISHED: dict[Language, re.Pattern[str]] = {
         r"(?<![没感思])想(?![我起到念法])|希望|打算|计划|准备|考虑|差点|差一点|恨不得|渴望|盼着|梦想"
     ),
 }
+_OVER_SINCE: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"^\W*(?:(?:but|and|though|although|now|these\s+days)\s+)*(?:(?:i|we|he|she|they)\s+)?(?:(?:just|really)\s+)?"
+        r"(?:not\s+(?:so\s+much\s+)?(?:any\s?more|now|these\s+days)|no\s+longer\s*$|no\s+more\b"
+        r"|(?:don't|dont|doesn't|can't|cant)\s+(?:any\s?more|now|these\s+days)"
+        r"|(?:stopped|quit|gave\s+(?:it|that)\s+up|grew\s+out\s+of\s+it)\b(?!\s+\w+ing))",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(
+        r"^[\s,]*(?:但是|但|不过|可是|可)?(?:现在|如今|后来|这几年|最近|目前)?(?:已经|早就|早|就|都|再也)?"
+        r"(?:不了|不(?:再)?(?:喜欢|爱|吃|喝|玩|用|住|做|干|养|打|看|这样|是)了|没有?了|戒了|不再了|戒掉了|不行了)\s*$"
+    ),
+}
 _RESTRICTED: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
         r"^[\s,]*(?:(?:right|just|even)\s+)?(?:after|before|at|on|in\s+(?:the|my)|when\w*|while|during|without|past|until"
@@ -73,11 +85,16 @@ def is_wished(before: str, language: Language) -> bool:
     return bool(_WISHED[language].search(before))
 
 
-def is_of_the_day(rule: FactRule, before: str, clause: Clause, mention: TimeMention | None) -> bool:
+def is_over_since(clause: str, language: Language) -> bool:
+    """True if a clause ends what the one before it told: "… but not anymore", 现在不了."""
+    return bool(_OVER_SINCE[language].search(clause))
+
+
+def is_of_the_day(rule: FactRule, before: str, mention: TimeMention | None) -> bool:
     """True if a habit or state is stated of one day: "no wine for me tonight" says nothing of tomorrow."""
     if rule.predicate not in _OF_HABIT or mention is None or _BEGAN.search(before):
         return False
-    return mention.granularity in ("instant", "day") and clause.begin <= mention.begin < clause.end
+    return mention.granularity in ("instant", "day")
 
 
 def is_restricted(name: str, after: str, language: Language) -> bool:

@@ -38,7 +38,7 @@ class Found:
 
 
 NAME_EN = r"(?-i:[A-Z][a-zA-Z'’À-ɏ-]*(?:\s+(?!I\b)[A-Z][a-zA-Z'À-ɏ-]*){0,2})"
-_BUILD = r"(?:(?:older|younger|elder|eldest|youngest|little|big|twin|best|good|close|old|dear|new|late|baby|ex)[\s-]+)*"
+_BUILD = r"(?:(?:older|younger|elder|eldest|youngest|little|big|twin|best|good|close|old|dear|new|late|baby)[\s-]+)*"
 
 
 @cache
@@ -129,6 +129,26 @@ def subject_of(read: str, begin: int, end: int, language: Language) -> Found:
 def relations_named(read: str, begin: int, language: Language) -> Iterator[re.Match[str]]:
     """Each "my friend Joana" (groups `rel` and `relname`) from there on."""
     yield from _relations_named(language).finditer(read, begin)
+
+
+def introduced_in(read: str, language: Language) -> str | None:
+    """The word for somebody or a pet that a clause ends by introducing without a name: "I have a dog"."""
+    found = _introduces(language).search(read[-60:])
+    return found["rel"] if found else None
+
+
+@cache
+def _introduces(language: Language) -> re.Pattern[str]:
+    words = words_of(language)
+    whom = alternatives((*words.relations, *words.kinds["pet"]))
+    if language == "zh":
+        return re.compile(
+            rf"(?:有|养了?|领养了?|收养了?|捡了?|买了?|生了?)(?:一?[个只条位匹头]|个)[^,;]{{0,4}}?(?P<rel>{whom})$"
+        )
+    return re.compile(
+        rf"(?:have|has|had|got|adopted|bought|rescued)\s+(?:an?|one|this)\s+(?:[\w-]+\s+){{0,3}}?(?P<rel>{whom})\W*$",
+        re.IGNORECASE,
+    )
 
 
 def relations_listed(read: str, language: Language) -> Iterator[tuple[tuple[int, int], str, tuple[int, int]]]:
