@@ -5,11 +5,23 @@ from pathlib import Path
 
 import pytest
 
+from hindsight_common.events import subjects
+from hindsight_common.events.conversation import ConversationTurn
+from hindsight_common.events.requests import (
+    ForgetRequest,
+    ListRequest,
+    RecallRequest,
+    TimeRange,
+    TurnRequest,
+    Weights,
+)
+
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *sorted(ROOT.glob("*.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
+REFERENCES = [ROOT / "docs/requests.md", ROOT / "docs/requests.zh-CN.md"]
 READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
 
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -33,6 +45,51 @@ def test_both_readmes_show_the_same_commands_in_the_same_order() -> None:
     english, chinese = map(commands, READMES)
     assert english == chinese
     assert english[0].split() == ["make", "run", "make", "test"]
+
+
+@pytest.mark.parametrize("page", REFERENCES, ids=lambda page: page.name)
+def test_the_reference_names_every_field_subject_path_and_error(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    fields = {
+        info.alias or name
+        for model in (
+            ConversationTurn,
+            RecallRequest,
+            TimeRange,
+            Weights,
+            ForgetRequest,
+            ListRequest,
+            TurnRequest,
+        )
+        for name, info in model.model_fields.items()
+    } - {"query", "time_range"}
+    spoken = {
+        value
+        for name, value in vars(subjects).items()
+        if name.startswith(("MEMORY_", "CONVERSATION_", "ADMIN_"))
+    }
+    sources = "\n".join(
+        file.read_text(encoding="utf-8")
+        for folder in ("libs/common", "services")
+        for file in (ROOT / folder).rglob("*.py")
+    )
+    codes = set(re.findall(r'RequestError\(\s*"([a-z_]+)"', sources))
+    paths = set(re.findall(r'@app\.(?:get|post)\("([^"]+)"', sources))
+    assert min(map(len, (fields, spoken, codes, paths))) >= 4
+    for name in fields:
+        assert re.search(rf'[`"]{name}["`]', text), name
+    for name in spoken | codes:
+        assert f"`{name}`" in text, name
+    for path in paths:
+        assert f" {path}`" in text, path
+
+
+def test_both_references_have_the_same_examples_and_tables() -> None:
+    english, chinese = (
+        re.findall(r"`[^`\n]+`|```json.*?```", page.read_text(encoding="utf-8"), re.DOTALL)
+        for page in REFERENCES
+    )
+    assert set(english) == set(chinese)
 
 
 def test_every_make_target_that_is_named_exists() -> None:
