@@ -204,7 +204,7 @@ async def test_the_doctor_finds_what_is_missing_and_says_what_to_do(cli: Cli, as
     assert ran.status == 1
     assert (findings["streams"]["level"], findings["recall"]["level"]) == ("ok", "ok")
     assert (findings["pruner"]["level"], findings["pruner"]["found"]) == ("fault", "does not answer")
-    assert "hindsight-pruner" in findings["pruner"]["way_out"]
+    assert "hindsight-standalone" in findings["pruner"]["way_out"]
     assert findings["clock"]["level"] == "ok"
     assert findings["consumer vectors"]["found"] == "0 waiting, 0 in hand"
     chinese = await cli("doctor", "--wait", "0.5", language="zh_CN.UTF-8")
