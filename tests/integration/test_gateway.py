@@ -195,6 +195,15 @@ async def test_other_paths_and_methods_are_problems_too(http: httpx.AsyncClient)
     nowhere, wrong = await http.get("/v2/recall"), await http.get("/v1/recall")
     assert (nowhere.status_code, nowhere.json()["code"]) == (404, "not_found")
     assert (wrong.status_code, wrong.json()["code"]) == (405, "method_not_allowed")
+    assert "/openapi.json" in nowhere.json()["detail"]
+    assert wrong.json()["detail"] == "GET is not taken here; use POST"
+    assert wrong.headers["allow"] == "POST"
+
+
+async def test_every_answer_ends_its_line(http: httpx.AsyncClient, answering: Answers) -> None:
+    await answering("memory.recall", {"memories": []})
+    answers = [await http.post("/v1/recall", json={}), await http.get("/health"), await http.get("/nowhere")]
+    assert [answer.text[-2:] for answer in answers] == ["}\n"] * 3
 
 
 async def test_health_says_what_is_missing_and_ok_when_nothing_is(bus: Bus) -> None:

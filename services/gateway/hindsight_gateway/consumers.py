@@ -26,6 +26,13 @@ _THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _log = structlog.get_logger(__name__)
 
 
+class _Line(JSONResponse):
+    """Ends in a line break, so that the answers to several commands in a terminal do not run into each other."""
+
+    def render(self, content: Any) -> bytes:
+        return super().render(content) + b"\n"
+
+
 def application(forward: Forward, health: WatchHealth) -> FastAPI:
     # the interactive pages would load scripts from outside the deployment
     app = FastAPI(title="Hindsight", version=VERSION, docs_url=None, redoc_url=None)
@@ -39,9 +46,9 @@ def application(forward: Forward, health: WatchHealth) -> FastAPI:
         """`ok`, or `degraded` with what is missing; 503 only when the bus is."""
         found = await health.now()
         if not found.missing:
-            return JSONResponse({"status": "ok"})
+            return _Line({"status": "ok"})
         status = 503 if "bus" in found.missing else 200
-        return JSONResponse({"status": found.status, "missing": list(found.missing)}, status)
+        return _Line({"status": found.status, "missing": list(found.missing)}, status)
 
     @app.post("/v1/write")
     async def write(
@@ -72,7 +79,7 @@ async def _answer(request: Request, ask: Callable[[bytes], Awaitable[dict[str, A
         kind=SpanKind.SERVER,
     ):
         _refuse_foreign_pages(request)
-        return JSONResponse(await ask(await _body(request)))
+        return _Line(await ask(await _body(request)))
 
 
 def _refuse_foreign_pages(request: Request) -> None:
@@ -111,7 +118,7 @@ async def _body(request: Request) -> bytes:
 def _problem(error: RequestError) -> Response:
     # a client that comes back too soon meets the same outage
     headers = {"Retry-After": "1"} if error.status == 503 else None
-    return JSONResponse(problem_of(error), error.status, headers, MEDIA_TYPE)
+    return _Line(problem_of(error), error.status, headers, MEDIA_TYPE)
 
 
 async def _refused(_: Request, error: Exception) -> Response:
@@ -120,12 +127,18 @@ async def _refused(_: Request, error: Exception) -> Response:
 
 
 async def _no_such_path(request: Request, _: Exception) -> Response:
-    return _problem(RequestError("not_found", f"there is nothing at {request.url.path}", status=404))
+    message = f"there is nothing at {request.url.path}; GET /openapi.json lists what there is"
+    return _problem(RequestError("not_found", message, status=404))
 
 
-async def _no_such_method(request: Request, _: Exception) -> Response:
-    message = f"{request.method} is not taken here"
-    return _problem(RequestError("method_not_allowed", message, status=405))
+async def _no_such_method(request: Request, error: Exception) -> Response:
+    # what the router raises says which methods there are
+    allowed = (getattr(error, "headers", None) or {}).get("Allow", "")
+    message = f"{request.method} is not taken here" + (f"; use {allowed}" if allowed else "")
+    answer = _problem(RequestError("method_not_allowed", message, status=405))
+    if allowed:
+        answer.headers["Allow"] = allowed
+    return answer
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
