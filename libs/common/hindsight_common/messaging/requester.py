@@ -101,7 +101,8 @@ def _read(answer: Msg) -> dict[str, Any]:
 def _unanswered(error: Exception, timeout_s: float) -> RequestError:
     match error:
         case nats.errors.NoRespondersError():
-            return RequestError("no_responders", "no service listens on this subject", status=503)
+            message = "nobody answers this; hindsight-cli doctor says which worker is missing"
+            return RequestError("no_responders", message, status=503)
         case nats.errors.MaxPayloadError():
             return RequestError("too_large", "the request is larger than the bus carries", status=413)
         case TimeoutError():
