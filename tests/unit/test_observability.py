@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -50,6 +51,31 @@ def test_lines_are_json_and_carry_the_ids_of_the_current_span() -> None:
     assert len(inside["span_id"]) == 16
     assert inside["timestamp"].endswith("Z")
     assert "trace_id" not in outside
+
+
+def test_a_person_at_a_terminal_reads_plain_lines_that_withhold_the_same() -> None:
+    code = f"""
+import structlog
+from hindsight_common.observability import setup
+setup("demo")
+log = structlog.get_logger()
+log.info("worker_started", worker="recall", user_id="{_CANARY}")
+try:
+    raise ValueError("{_CANARY}")
+except ValueError:
+    log.exception("failed")
+"""
+    ours, terminal = os.openpty()
+    try:
+        subprocess.run([sys.executable, "-W", "error", "-c", code], stderr=terminal, check=True)
+        first, second = os.read(ours, 65536).decode().splitlines()
+    finally:
+        os.close(terminal)
+        os.close(ours)
+    assert "worker_started" in first
+    assert "worker=recall" in first
+    assert "error_type=ValueError" in second
+    assert "peanuts" not in first + second
 
 
 def test_an_exception_is_logged_as_type_and_place_without_its_message() -> None:

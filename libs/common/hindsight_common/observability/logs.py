@@ -1,4 +1,5 @@
-"""Structured logs: one JSON object a line on stderr, with trace ids, and without what people said.
+"""Structured logs on stderr, with trace ids, and without what people said: one JSON object a line, or plain lines
+where a person watches a terminal.
 
 Fields whose names speak of content or of a person are withheld; exceptions are logged as type and place, since
 their messages quote what they could not read; of vendors only warnings are shown, without their arguments.
@@ -70,7 +71,7 @@ def configure_logs(service_name: str, *, level: str = "INFO") -> None:
             use_get_message=False,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.JSONRenderer(ensure_ascii=False),
+                _rendering(),
             ],
         )
     )
@@ -80,6 +81,12 @@ def configure_logs(service_name: str, *, level: str = "INFO") -> None:
     root.setLevel(level)
     # its lines quote request targets, in which users are named
     logging.getLogger("uvicorn.access").disabled = True
+
+
+def _rendering() -> Any:
+    if sys.stderr.isatty():
+        return structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0)
+    return structlog.processors.JSONRenderer(ensure_ascii=False)
 
 
 def add_trace_ids(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
