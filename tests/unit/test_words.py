@@ -191,3 +191,14 @@ def test_idf_of_a_rare_word_is_that_of_twenty_chances() -> None:
 def test_a_table_is_written_in_steps_from_common_to_rare() -> None:
     lines = rendered({"b": 3.01, "a": 2.99, "c": 7.5}).splitlines()
     assert lines[1:] == ["3.00 a b", "7.50 c"]
+
+
+@pytest.mark.parametrize("text", ["x" + "'s" * 5000, "x" + "'s" * 5000 + "y", "eyJ." * 5000, "x" * 50_000])
+def test_what_is_no_language_is_split_all_the_same(text: str) -> None:
+    assert WORDS.document_weights(f"peanuts {text}")["peanut"] > 0
+    assert WORDS.query_weights(f"peanuts {text}")["peanut"] > 0
+
+
+def test_endings_are_taken_off_however_many_there_are() -> None:
+    assert split_terms("Ida's") == split_terms("Ida's've") == ["ida"]
+    assert split_terms("n't's") == split_terms("can't's") == ["not"]

@@ -20,7 +20,9 @@ _PIECES = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+(?:['.@:/&+-][^\W{_HAN}]+)*[+#]*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _PARTS = re.compile(r"\d+|[^\W\d_]+")
 _STEMMING = Lock()  # a stemmer works in place, and texts may be split on several threads
-_ENDINGS = ("'s", "'m", "'d", "'re", "'ve", "'ll")
+# what is longer is an address or an encoded file: it does not come twice, and has no stem
+_LONGEST_REMEMBERED = 64
+_ENDINGS = frozenset({"s", "m", "d", "re", "ve", "ll"})
 
 
 def split_terms(text: str) -> list[str]:
@@ -58,7 +60,7 @@ def _terms(piece: str) -> list[str]:
         return _segmented(piece)
     if not piece.isascii() and _UNSPACED.search(piece):
         return list(_bigrams(piece))
-    return _spaced(piece)
+    return _remembered(piece) if len(piece) <= _LONGEST_REMEMBERED else _spaced(piece)
 
 
 def _segmented(run: str) -> list[str]:
@@ -77,17 +79,30 @@ def _segmented(run: str) -> list[str]:
 
 
 @lru_cache(maxsize=32_768)
+def _remembered(piece: str) -> list[str]:
+    return _spaced(piece)
+
+
 def _spaced(piece: str) -> list[str]:
     if piece.isalpha():
         return _stemmed(piece)
     if piece.endswith("n't"):
         return ["not"]
-    for ending in _ENDINGS:
-        if piece.endswith(ending):
-            return _spaced(piece.removesuffix(ending))
+    if (bare := _without_endings(piece)) != piece:
+        return _spaced(bare)
     parts = _PARTS.findall(piece)
     whole = [piece] if _is_identifier(piece) and parts != [piece] else []
     return whole + [term for part in parts if len(part) > 1 or part.isdigit() for term in _stemmed(part)]
+
+
+def _without_endings(piece: str) -> str:
+    """`we` of `we've`; in what is no English there may be thousands of them."""
+    if "'" not in piece:
+        return piece
+    parts = piece.split("'")
+    while len(parts) > 1 and parts[-1] in _ENDINGS:
+        parts.pop()
+    return "'".join(parts)
 
 
 def _is_identifier(piece: str) -> bool:
@@ -97,10 +112,15 @@ def _is_identifier(piece: str) -> bool:
 def _stemmed(word: str) -> list[str]:
     if word in function_words():
         return []
-    if not word.isascii() or len(word) < 3:
+    if not word.isascii() or len(word) < 3 or len(word) > _LONGEST_REMEMBERED:
         return [word]
+    return [_stem(word)]
+
+
+@lru_cache(maxsize=32_768)
+def _stem(word: str) -> str:
     with _STEMMING:
-        return [_stemmer().stemWord(word)]
+        return str(_stemmer().stemWord(word))
 
 
 @cache
