@@ -10,9 +10,7 @@ Each line of the file is one turn of one user message:
 A fact is right if subject, predicate, object (by their keys) and negation are. A fact that is right but for its
 subject is of the wrong speaker; any other that nobody stated, and an event where nothing is worth keeping, is junk.
 
-Both files belong to the tuning by now: the rules were written against `tuning.jsonl`, and mended by the mistakes they
-made on `fresh.jsonl`, which was written before anybody looked at a rule. Their figures say how well the rules do what
-they were made for, not how well they do on new text; the first run over `fresh.jsonl` did, and is in the README here.
+The files beside this one belong to the tuning; README.md says how the rules did on each at the first look.
 """
 
 from __future__ import annotations

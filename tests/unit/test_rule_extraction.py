@@ -165,6 +165,33 @@ def test_a_denial_is_kept_as_one(said: str, predicate: str, thing: str) -> None:
         "我喜欢你的画",
         "我打算明年搬到东京",
         "帮我写一封信，我叫他老师",
+        "我想在谷歌上班",
+        "我叫了外卖",
+        "我妈叫了外卖",
+        "我是说你们的产品不行",
+        "我不是不喜欢吃鱼",
+        "我以前喜欢跑步",
+        "以前我喜欢跑步",
+        "I used to love pizza.",
+        "I have a meeting at 3",
+        "I'm allergic to nothing",
+        "I drive to work every day.",
+        "I'm working at the moment.",
+        "I joined a call.",
+        "我没吃早饭",
+        "我今天不喝酒",
+        "I'm not drinking wine tonight, I don't drink wine today.",
+        "I have a migraine today",
+        "I never drink coffee after noon.",
+        "Oh great, I just love waiting on hold.",
+        "呵呵，我可真喜欢周一早上开会",
+        "My name's required on that form",
+        "My ex-husband Tom lives in Leeds",
+        "我们家是做水果批发的",
+        "我同事都喜欢喝奶茶",
+        "Mark: I'm allergic to nuts. I live in Rome.",
+        "小明：我对芒果过敏\n小红：我不吃辣",
+        "妈妈：我住在成都",
     ],
 )
 def test_what_is_asked_supposed_wished_invented_or_hearsay_is_no_fact_of_the_user(said: str) -> None:
@@ -398,3 +425,134 @@ def test_a_reminder_to_do_something_keeps_its_verb() -> None:
 def test_a_name_left_over_beside_a_fact_is_kept_in_an_event() -> None:
     assert facts("My brother is a doctor in Boston.") == [("the user's brother", "job", "doctor", False)]
     assert events("My brother is a doctor in Boston.") == ["My brother is a doctor in Boston."]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "我女儿明天生日，想订个蛋糕",
+        "我妹妹大学毕业了",
+        "我老婆上周出差去了",
+        "我妈妈身体不好",
+        "我女儿叫我回家",
+        "我哥哥公司破产了",
+        "我女儿幼儿园放假",
+        "My sister Ann's car broke down.",
+    ],
+)
+def test_no_word_of_every_day_is_a_name(said: str) -> None:
+    assert facts(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("我女儿梓涵开学了", [("daughter", "梓涵")]),
+        ("我同学小雅考上了北大", [("acquaintance", "小雅")]),
+        ("打算去西安玩三天，和室友阿杰一起", [("roommate", "阿杰")]),
+        ("我家狗狗豆包今天做了绝育", [("has_pet", "豆包")]),
+        ("我两个儿子叫大宝和二宝", [("son", "大宝"), ("son", "二宝")]),
+        ("My kids Ella and Tom hate broccoli.", [("child", "Ella"), ("child", "Tom")]),
+        ("I have two brothers, Ivo and Luka.", [("brother", "Ivo"), ("brother", "Luka")]),
+        ("我有个女儿，叫朵朵", [("daughter", "朵朵")]),
+        ("I adopted a cat. Her name is Miso.", [("has_pet", "a cat"), ("has_pet", "Miso")]),
+        ("Hi, this is Dana Okafor, I'm calling about a bill.", [("name", "Dana Okafor")]),
+    ],
+)
+def test_who_is_named_beside_something_else_is_found(said: str, named: list[tuple[str, str]]) -> None:
+    assert [(f[1], f[2]) for f in facts(said)] == named
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("My name is not Kevin, it's Calvin.", [("name", "Kevin", True), ("name", "Calvin", False)]),
+        ("I don't live in Rome, it's Milan.", [("lives_in", "Rome", True), ("lives_in", "Milan", False)]),
+        ("I don't like the coffee, it's cold.", [("dislikes", "the coffee", False)]),
+        ("Don't call me Bob.", [("called", "Bob", True)]),
+        ("别叫我王总，叫我老王就行", [("called", "王总", True), ("called", "老王", False)]),
+        ("我对花粉不过敏，是对尘螨过敏", [("allergic_to", "花粉", True), ("allergic_to", "尘螨", False)]),
+        ("I used to love pizza but not anymore", [("likes", "pizza", True)]),
+        ("我以前喜欢跑步，现在不了", [("likes", "跑步", True)]),
+        ("I'm no longer vegetarian", [("diet", "vegetarian", True)]),
+        (
+            "My email isn't a@mail.example anymore, use b@mail.example.",
+            [("email", "a@mail.example", True), ("email", "b@mail.example", False)],
+        ),
+        ("我不吃香菜也不吃葱", [("eats", "香菜", True), ("eats", "葱", True)]),
+    ],
+)
+def test_what_is_denied_and_what_is_put_in_its_place_are_kept_apart(
+    said: str, found: list[tuple[str, str, bool]]
+) -> None:
+    assert [f[1:] for f in facts(said)] == found
+
+
+@pytest.mark.parametrize(
+    ("said", "employer", "job"),
+    [
+        ("I work at Siemens as an engineer", "Siemens", "engineer"),
+        ("I work in marketing at Bosch", "Bosch", "marketing"),
+        ("I work as a barista at Blue Door.", "Blue Door", "barista"),
+        ("我在小米做测试工程师", "小米", "测试工程师"),
+    ],
+)
+def test_an_employer_and_a_job_are_told_apart(said: str, employer: str, job: str) -> None:
+    assert sorted(f[1:3] for f in facts(said)) == [("employer", employer), ("job", job)]
+
+
+@pytest.mark.parametrize(
+    ("said", "subject"),
+    [
+        ("我老婆对海鲜过敏", "用户的老婆"),
+        ("俺媳妇儿对海鲜过敏", "用户的媳妇儿"),
+        ("我儿子叫一诺，今年上大班，对海鲜过敏", "一诺"),
+        ("My husband is allergic to shellfish", "the user's husband"),
+    ],
+)
+def test_an_allergy_belongs_to_whom_it_is_told_of(said: str, subject: str) -> None:
+    assert [f[0] for f in facts(said) if f[1] == "allergic_to"] == [subject]
+
+
+@pytest.mark.parametrize(
+    ("said", "subject", "number"),
+    [
+        ("我的电话打不通就打我老公的，13700006666", "用户的老公", "13700006666"),
+        ("我老公的手机坏了，打我的电话13700006666", "user", "13700006666"),
+        ("My number's changed, it's 0151 496 0777 now.", "user", "0151 496 0777"),
+    ],
+)
+def test_a_number_belongs_to_whom_was_named_last_before_it(said: str, subject: str, number: str) -> None:
+    assert [(f[0], f[2]) for f in facts(said) if f[1] == "phone"] == [(subject, number)]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("im a nurse and i dont eat pork", [("job", "nurse", False), ("eats", "pork", True)]),
+        ("i cant stand cilantro lol", [("dislikes", "cilantro", False)]),
+        ("ive lived in Leeds for 3 yrs", [("lives_in", "Leeds", False)]),
+        ("俺是山东人", [("hometown", "山东", False)]),
+        ("我可喜欢吃辣了", [("likes", "吃辣", False)]),
+    ],
+)
+def test_hasty_typing_and_dialect_are_read(said: str, fact: list[tuple[str, str, bool]]) -> None:
+    assert [f[1:] for f in facts(said)] == fact
+
+
+def test_a_line_that_repeats_somebody_stays_in_the_event_with_their_name() -> None:
+    assert events("Mark: I'm allergic to nuts. I live in Rome.") == [
+        "Mark: I'm allergic to nuts. I live in Rome."
+    ]
+    assert facts("Update: I moved to Berlin") == [("user", "lives_in", "Berlin", False)]
+    assert facts("备注：我对花生过敏") == [("user", "allergic_to", "花生", False)]
+
+
+def test_what_threatens_somebody_matters_more_than_what_annoys() -> None:
+    heavy, light = events_by_weight("我信用卡被盗刷了"), events_by_weight("我室友老打呼噜")
+    assert heavy > light
+
+
+def events_by_weight(said: str) -> float:
+    (event,) = (i for i in items(said) if i.type == "event")
+    return event.importance

@@ -110,6 +110,11 @@ HUGE = {
     "names": "My Friend Tomas Ida " * 10_000,
     "greetings": "hey, " * 40_000,
     "negations": "don't " * 33_000,
+    "labels": "Mark: " * 33_000,
+    "transcript": "Mark: I like tea\n" * 12_000,
+    "one name after another": "my kids Ella and Tom, " * 9_000,
+    "denials": "也不吃葱" * 50_000,
+    "times long ago": "以前" * 100_000,
     "adverbs": "我真的非常" * 40_000,
 }
 

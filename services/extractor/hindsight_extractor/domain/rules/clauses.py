@@ -40,7 +40,7 @@ _BREAKS: dict[Language, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     "zh": re.compile(
-        r"\s*[,;:!。]\s*|(?<=[^,;:!。\s]{4})(?=也(?:不|没|很|喜欢|爱|讨厌|对|会|住|在|是))|(?<=.)(?=但是|不过|所以|因为|而且|可是|然后|并且|虽然|尽管|如果|要是)"
+        r"\s*[,;:!。]\s*|(?<=[^,;:!。\s]{4})(?=也(?:不|没|很|喜欢|爱|讨厌|对|会|住|在|是))|(?<=.)(?=但是|不过(?![敏去来问关])|所以|因为|而且|可是|然后|并且|虽然|尽管|如果|要是)"
     ),
 }
 # These make everything after them in the sentence suppositional; "would" and its like only their own clause.

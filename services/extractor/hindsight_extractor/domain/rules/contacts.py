@@ -90,14 +90,16 @@ def _is_given_up(before: str, after: str) -> bool:
 
 
 def _owner(before: str, after: str, language: Language) -> Subject | None:
+    own = re.compile(r"[我俺咱]" if language == "zh" else r"\b(?:my|me|i|i'm)\b", re.IGNORECASE)
     found = _owned_by(language).search(before)
-    if found:
+    # "my sister's phone is broken, call me on …": the speaker again
+    if found and not own.search(before, found.end()):
         groups = found.groupdict()
         if groups.get("name") and (language == "zh" or looks_like_name(groups["name"])):
             return Subject("named", groups["name"].removesuffix("'s"))
-        if groups.get("rel"):
-            return Subject("relation", None, groups["rel"])
-    own = re.compile(r"[我俺咱]" if language == "zh" else r"\b(?:my|me|i|i'm)\b", re.IGNORECASE)
+        word = groups.get("rel") or groups.get("rel2")
+        if word:
+            return Subject("relation", None, word)
     someone_else = re.compile(
         r"你|他|她|客服" if language == "zh" else r"\b(?:your|his|her|their|its)\b", re.IGNORECASE
     )
@@ -110,7 +112,10 @@ def _owner(before: str, after: str, language: Language) -> Subject | None:
 def _owned_by(language: Language) -> re.Pattern[str]:
     relation = alternatives(words_of(language).relations)
     if language == "zh":
-        return re.compile(rf"我(?:的)?(?P<rel>{relation})的?(?:[^,我]{{0,4}})(?:邮箱|电话|手机|号码|邮件)")
+        contact = r"(?:(?:邮箱|电话|手机|号码|邮件)[^我]{0,12}|(?:[^,我]{0,6})[,:\s]*)"
+        return re.compile(
+            rf"[我俺咱](?:的)?(?P<rel>{relation})的(?:[^,我]{{0,4}}){contact}$|[我俺咱](?:的)?(?P<rel2>{relation})[^,我]{{0,3}}(?:邮箱|电话|手机|号码|邮件)"
+        )
     contact = r"(?:e-?mail|phone|number|mobile|cell)"
     return re.compile(
         rf"\bmy\s+(?:\w+\s+)?(?P<rel>{relation})(?:'s\s+|\s+)(?:new\s+)?{contact}|(?P<name>{NAME_EN})'s\s+(?:new\s+)?{contact}",

@@ -86,7 +86,8 @@ def _tells_more(rest: str, language: Language, *, only_names: bool) -> bool:
     weight, is_own = stance.content_weight(rest, language)
     if weight >= 1 and stance.names_something(rest, language):
         return True
-    return weight >= 2 or (language == "zh" and (is_own or only_names) and weight >= 1.5)
+    least = 1.0 if only_names else _SHORT_CLAUSE if is_own else 2.0
+    return weight >= (least if language == "zh" else 2.0)
 
 
 def question_told(said: Parsed, at: datetime) -> Telling | None:

@@ -44,11 +44,11 @@ _TOGETHER_EN = re.compile(
     re.IGNORECASE,
 )
 _NO_PLACE_EN = re.compile(
-    r"^(?:a|an|my|our|his|her|their|this|that|such|one|some|it|there|here|another|fear|peace|harmony|constant|different)\b",
+    r"^(?:a|an|my|our|his|her|their|this|that|such|one|some|it|there|here|another|fear|peace|harmony|constant|different|apartment|apt|room|unit|flat|suite|building|floor)\b",
     re.IGNORECASE,
 )
 _CUT_ZH = re.compile(
-    rf"[,;:!?。()…~{_EMOJI}{HIDDEN}]|因为|所以|但是|但(?!丁)|不过|而且|的时候|之后|以后|之前|已经|一直|快(?=.*年)|有(?=.{{1,3}}年)|都(?=.{{1,3}}年)"
+    rf"[,;:!?。()…~{_EMOJI}{HIDDEN}]|因为|所以|但是|但(?!丁)|不过(?![敏去来问关])|而且|的时候|之后|以后|之前|已经|一直|快(?=.*年)|有(?=.{{1,3}}年)|都(?=.{{1,3}}年)|(?<=.)[却就]?(?:不喜欢|不爱|不吃|不喝|讨厌)"
 )
 _DURATION_ZH = re.compile(
     r"(?:快|都|已经|有|将近|差不多)*[一二两三四五六七八九十几半\d]+个?多?(?:年|个?月|天|周|星期|礼拜)(?:多|半)?了?$"
@@ -66,10 +66,15 @@ _FLOOR = re.compile(
     r"^(?:第?[\d一二三四五六七八九十]+[楼层号]|.{0,4}[部组队科室处]$)|(?:酒店|宾馆|旅馆|民宿|医院|公司|宿舍|学校|家里?|隔壁)$"
 )
 _NO_EMPLOYER_ZH = re.compile(
-    r"^(?:家|这|那|外面|外地|国外|哪|老家|一起|我|认真|努力|拼命|网上|线上|路上|办公室|周末|晚上|白天)"
+    r"^(?:家|这|那|外面|外地|国外|哪|老家|一起|我|认真|努力|拼命|图书馆|教室|咖啡|宿舍|网上|线上|路上|办公室|周末|晚上|白天)"
 )
 
 
+# "my name's required", "my name is wrong" name nobody
+_NO_NAME_EN = re.compile(
+    r"(?:ed|ing|ly|ant|ent)$|^(?:wrong|correct|private|secret|public|long|short|weird|different|unique|common|too|very|hard)\b",
+    re.IGNORECASE,
+)
 _NAMING = frozenset({"name", "called", "relation", "has_pet"})
 # An address that the table of places need not know
 _BEFORE_MAKER = re.compile(
@@ -156,15 +161,23 @@ def is_fit(rule: FactRule, text: str, language: Language) -> bool:
 def _fits_english(rule: FactRule, text: str) -> bool:
     if len(text.split()) > rule.words or (not rule.commas and not rule.dates and _BAD_EN.search(text)):
         return False
-    if rule.opening or rule.greeted:
-        return looks_like_name(text) and object_kind(text) is None
-    if rule.predicate == "called" and text[:1].isupper():
-        return looks_like_name(text)
+    if rule.predicate in ("name", "called"):
+        return _fits_as_english_name(rule, text)
+    if rule.predicate == "address":
+        return _starts_high(text)
     if rule.place:
         return not _NO_PLACE_EN.match(text) and (_starts_high(text) or _is_known_place(text))
     if rule.proper:
         return _starts_high(text) or bool(re.match(r"(?:an?|the)\s+\w+(?:\s+\w+){0,3}$", text, re.IGNORECASE))
     return True
+
+
+def _fits_as_english_name(rule: FactRule, text: str) -> bool:
+    if rule.opening or rule.greeted:
+        return looks_like_name(text) and object_kind(text) is None
+    if text[:1].islower():
+        return not _NO_NAME_EN.search(text)
+    return rule.predicate == "name" or looks_like_name(text)
 
 
 def _fits_chinese(rule: FactRule, text: str) -> bool:

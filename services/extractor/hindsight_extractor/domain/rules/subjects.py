@@ -64,7 +64,7 @@ def _subjects(language: Language) -> re.Pattern[str]:
     if language == "zh":
         after = rf"(?=\s*(?:{AFTER_NAME}))"
         return re.compile(
-            rf"[我俺咱](?:们)?(?:家)?(?:的)?(?:(?P<rel>{relation})|(?P<pet>{pet}))(?!们)\s*(?P<relname>(?:{shown}|{possible}){after})?"
+            rf"[我俺咱](?:们)?(?:家)?(?:的)?(?:(?P<rel>{relation})|(?P<pet>{pet}))(?![们都])\s*(?P<relname>(?:{shown}|{possible}){after})?"
             rf"|(?P<me>我们家|[我俺咱]们|[我俺咱]家|本人|[我俺咱])"
             rf"|(?P<pronoun>他们|她们|他|她)(?!的|家|(?:{relation}))"
             rf"|(?P<name>{shown}){after}"
@@ -93,7 +93,9 @@ def looks_like_name(text: str) -> bool:
 
 def shows_as_name(text: str, language: Language) -> bool:
     """True if words after a relation ("my sister …", 我妹妹…) name whom it is."""
-    return chinese_names.is_name(text) if language == "zh" else looks_like_name(text)
+    if language == "zh":
+        return chinese_names.is_name(text)
+    return looks_like_name(text) and not text.lower().endswith(("'s", "’s"))
 
 
 def lead_end(read: str, begin: int, end: int, language: Language) -> int:
@@ -118,6 +120,8 @@ def subject_of(read: str, begin: int, end: int, language: Language) -> Found:
     if groups["name"]:
         return _named(groups["name"], found, start, language)
     name = groups["relname"]
+    if name and language == "en" and name.lower().endswith(("'s", "’s")):
+        return Found(None, start, start)
     if name and not shows_as_name(name, language):
         name = None
     word = groups["rel"] or groups["pet"] or groups.get("relof") or ""

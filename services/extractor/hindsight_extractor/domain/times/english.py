@@ -233,7 +233,7 @@ _FUTURE = re.compile(
     r"\b(?:will|won't|going to|gonna|plan(?:s|ning)? (?:to|on|a)|(?:have|has|need|needs|want|wants|hope|hoping) to"
     r"|must|about to|look(?:ing)? forward|coming up|upcoming|scheduled|booked for|due|deadline"
     r"|plan|help me|(?:can|could) you)\b"
-    r"|\b(?:i|we)(?:'ve| have)(?: got)? (?:a|an|my|our|the|another)\b|\b(?:wants|needs)\b"
+    r"|\b(?:i|we)(?:'ve| have)(?: got)? (?:a|an|my|our|the|another)\b|\b(?:wants|needs)\b|\b(?:is|are) on (?!the\b)"
     r"|\w'll\b|(?:'m|\bam|'re|\bare|'s|\bis) \w+ing\b|\bcan't wait",
     re.IGNORECASE,
 )
