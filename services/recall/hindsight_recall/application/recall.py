@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,6 +35,7 @@ from hindsight_recall.domain.scoring import Score, Weights, recency, score, simi
 _log = structlog.get_logger(__name__)
 
 _SHOWN = ("active", "provisional")
+_SEARCHES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class Recall:
     clock: Clock
     policy: RecallPolicy
     telemetry: RecallTelemetry = field(default_factory=RecallTelemetry)
+    # of those that wait for something to be visible there may be any number beside them
+    searching: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_SEARCHES_AT_ONCE))
 
     async def answer(self, tenant: str, data: bytes) -> RecallAnswer:
         """Raises `RequestError` for a request that says something wrong, never for a store that is away.
@@ -69,19 +73,23 @@ class Recall:
         request = parse_request(RecallRequest, data)
         owner, steps = self.ids.owner(tenant, request.user_id), Steps()
         try:
-            return await self._answer(tenant, owner, request, steps)
+            await self._wait(tenant, owner, request, steps)
+            async with self.searching:
+                return await self._answer(tenant, owner, request, steps)
         except OwnerMismatch as fault:
             self.telemetry.mismatch()
             _log.error("recall.owner_mismatch")
             reason = "the answer was stopped: a store returned another owner's row"
             raise RequestError("owner_mismatch", reason, status=500) from fault
 
-    async def _answer(self, tenant: str, owner: Owner, request: RecallRequest, steps: Steps) -> RecallAnswer:
+    async def _wait(self, tenant: str, owner: Owner, request: RecallRequest, steps: Steps) -> None:
         caught_up = await steps.run(
             "wait", lambda: self.freshness.wait(owner, tenant, request), part="not_caught_up"
         )
         if not caught_up:
             steps.miss("not_caught_up")
+
+    async def _answer(self, tenant: str, owner: Owner, request: RecallRequest, steps: Steps) -> RecallAnswer:
         # before the search: an answer may know more than it claims to cover, never less
         covered = await steps.run("cover", lambda: self.freshness.covers_up_to(owner), part="not_caught_up")
         where = self._filter(tenant, request)
