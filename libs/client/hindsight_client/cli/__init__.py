@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import sys
 
-from hindsight_client.cli import doctor_command, import_command, job_commands, memory_commands
+from hindsight_client.cli import (
+    doctor_command,
+    import_command,
+    job_commands,
+    llm_stub_command,
+    memory_commands,
+)
 from hindsight_client.cli.arguments import hoisted
 from hindsight_client.cli.program import app
 
-__all__ = ["app", "doctor_command", "import_command", "job_commands", "main", "memory_commands"]
+__all__ = ["app", "doctor_command", "import_command", "job_commands", "llm_stub_command", "main", "memory_commands"]
 
 
 def main() -> None:

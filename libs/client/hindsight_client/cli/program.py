@@ -16,7 +16,7 @@ from hindsight_client.cli.output import print_line
 from hindsight_client.cli.session import Session
 
 # As one meets them, not as the modules are loaded
-_ORDER: Final = ("turn", "recall", "list", "forget", "import", "consolidate", "rebuild", "doctor")
+_ORDER: Final = ("turn", "recall", "list", "forget", "import", "consolidate", "rebuild", "doctor", "llm-stub")
 
 
 class _InOrderOfUse(TyperGroup):
