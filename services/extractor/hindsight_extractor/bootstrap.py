@@ -12,30 +12,51 @@ from hindsight_common import VERSION
 from hindsight_common.core import Core
 from hindsight_common.errors import HindsightError
 from hindsight_common.events import subjects
-from hindsight_common.events.streams import EXTRACTOR_CONSUMER, INTAKE_CONSUMER
-from hindsight_common.messaging.delivery import Consumption, deliver_each
+from hindsight_common.events.streams import (
+    EXTRACTOR_CONSUMER,
+    FIRST_READING_CONSUMER,
+    INTAKE_CONSUMER,
+    TURNS,
+    ConsumerSpec,
+)
+from hindsight_common.messaging.delivery import Consumption, HandleEach, deliver_each
+from hindsight_common.messaging.provisioning import ensure_consumer
 from hindsight_common.messaging.service import Service
 from hindsight_common.ports.extraction import Extractor
+from hindsight_common.settings.model import LlmSettings
 from hindsight_extractor import consumers
 from hindsight_extractor.application.extraction import ExtractTurn
+from hindsight_extractor.application.extraction_telemetry import ExtractionTelemetry
+from hindsight_extractor.application.first_reading import ReadFirst
 from hindsight_extractor.application.intake import Intake
+from hindsight_extractor.application.model_gate import ExtractionHealth
 from hindsight_extractor.application.recent_turns import RecentTurns
-from hindsight_extractor.application.retention import SweepTurns
+from hindsight_extractor.application.recording import RecordTurn
+from hindsight_extractor.application.retention import FinishOverdueTurns, SweepTurns
 from hindsight_extractor.application.turn_outcome import TurnOutcome
 from hindsight_extractor.domain.redaction import redact
 from hindsight_extractor.domain.rules import RuleExtractor
+from hindsight_extractor.llm import Llm, configured_llm
 
 _INTAKE_AT_ONCE = 32
 _EXTRACTIONS_AT_ONCE = 16
+# each mostly waits for the LLM to be quicker
+_FIRST_READINGS_AT_ONCE = 256
 _SWEEP_EVERY_S = 3600.0
 
 _log = structlog.get_logger(__name__)
 
 
 class ExtractorWorker:
+    """With an `llm`, it reads the turns and `extractor` stands in for it; without one, `extractor` reads them."""
+
     name = "extractor"
 
-    def __init__(self, core: Core, extractor: Extractor) -> None:
+    def __init__(
+        self, core: Core, extractor: Extractor, llm: Llm | None, telemetry: ExtractionTelemetry
+    ) -> None:
+        self._core = core
+        self._llm = llm
         intake = Intake(
             core.ids,
             core.turns,
@@ -44,27 +65,26 @@ class ExtractorWorker:
             max_message_bytes=core.settings.intake.max_message_kib * 1024,
         )
         recent = RecentTurns()
-        extraction = ExtractTurn(core.ids, core.log, core.turns, extractor, recent)
+        record = RecordTurn(core.ids, core.log, core.turns, recent, telemetry)
         self._consumptions: list[Consumption] = [
-            deliver_each(
-                core.bus,
-                INTAKE_CONSUMER,
-                consumers.take_in(intake),
-                bury=core.dead_letters.bury,
-                concurrency=_INTAKE_AT_ONCE,
-                pace=core.pace,
-                on_fatal=core.on_fatal,
-            ),
-            deliver_each(
-                core.bus,
+            self._consumption(INTAKE_CONSUMER, consumers.take_in(intake), _INTAKE_AT_ONCE)
+        ]
+        extraction = ExtractTurn(record, llm.extractor if llm else extractor, is_costly=llm is not None)
+        self._consumptions.append(
+            self._consumption(
                 EXTRACTOR_CONSUMER,
                 consumers.extract(extraction, core.turns),
-                bury=core.dead_letters.bury,
-                concurrency=_EXTRACTIONS_AT_ONCE,
-                pace=core.pace,
-                on_fatal=core.on_fatal,
-            ),
-        ]
+                llm.settings.concurrency if llm else _EXTRACTIONS_AT_ONCE,
+            )
+        )
+        if llm is not None:
+            patience_s = llm.settings.provisional_after_ms / 1000
+            first = ReadFirst(record, extractor, recent, llm.gate, core.clock.now(), patience_s)
+            self._consumptions.append(
+                self._consumption(
+                    FIRST_READING_CONSUMER, consumers.read_first(first, core.turns), _FIRST_READINGS_AT_ONCE
+                )
+            )
         self._service = Service(
             core.bus, "extractor", version=VERSION, description="Takes turns in and distils them"
         )
@@ -73,9 +93,30 @@ class ExtractorWorker:
         self._service.endpoint("turn", subjects.MEMORY_TURN, consumers.outcome(turn_outcome))
         keep = timedelta(hours=core.settings.retention.turn_hours_after_outcome)
         self._sweep = SweepTurns(core.log, core.turns, core.clock, keep)
+        # also without an LLM: one that was configured once may have left turns behind
+        self._finish = FinishOverdueTurns(record, extractor, core.clock, _longest_wait(core.settings.llm))
         self._sweeping: asyncio.Task[None] | None = None
 
+    @property
+    def extraction_health(self) -> ExtractionHealth | None:
+        """How the LLM is; None where there is none."""
+        return self._llm.health if self._llm else None
+
+    def _consumption(self, spec: ConsumerSpec, handle: HandleEach, at_once: int) -> Consumption:
+        core = self._core
+        return deliver_each(
+            core.bus,
+            spec,
+            handle,
+            bury=core.dead_letters.bury,
+            concurrency=at_once,
+            pace=core.pace,
+            on_fatal=core.on_fatal,
+        )
+
     async def start(self) -> None:
+        if self._llm is not None:
+            await ensure_consumer(self._core.bus.js, FIRST_READING_CONSUMER)
         for consumption in self._consumptions:
             await consumption.start()
         await self._service.start()
@@ -89,17 +130,30 @@ class ExtractorWorker:
                 await self._sweeping
         for consumption in self._consumptions:
             await consumption.stop()
+        if self._llm is not None:
+            await self._llm.chat.close()
 
     async def _sweep_forever(self) -> None:
         while True:
             try:
+                finished = await self._finish.run()
                 removed = await self._sweep.run()
-                _log.info("turns.swept", removed=removed)
+                _log.info("turns.swept", removed=removed, finished_by_rules=finished)
             except HindsightError as fault:
                 _log.warning("turns.sweep_failed", fault=type(fault).__name__)
             await asyncio.sleep(_SWEEP_EVERY_S)
 
 
+def _longest_wait(settings: LlmSettings) -> timedelta:
+    """Ends some sweeps before the stream would drop the turn unread."""
+    kept = timedelta(seconds=TURNS.max_age_s - 3 * _SWEEP_EVERY_S)
+    return min(timedelta(days=settings.final_after_days), kept)
+
+
 def build(core: Core, extractor: Extractor | None = None) -> ExtractorWorker:
-    """Without an extractor of its own, the rules."""
-    return ExtractorWorker(core, extractor or RuleExtractor())
+    """Turns are read by the LLM of the settings if they name one, and else, or while it is away, by the rules;
+    an `extractor` given here takes the place of the rules.
+    """
+    telemetry = ExtractionTelemetry()
+    llm = configured_llm(core.settings.llm, core.clock, telemetry)
+    return ExtractorWorker(core, extractor or RuleExtractor(), llm, telemetry)

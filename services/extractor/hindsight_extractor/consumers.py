@@ -13,6 +13,7 @@ from hindsight_common.messaging.delivery import Delivery
 from hindsight_common.messaging.service import Request
 from hindsight_common.ports.turns import TurnStore
 from hindsight_extractor.application.extraction import ExtractTurn
+from hindsight_extractor.application.first_reading import ReadFirst
 from hindsight_extractor.application.intake import Intake
 from hindsight_extractor.application.turn_outcome import TurnOutcome
 
@@ -39,6 +40,23 @@ def extract(use_case: ExtractTurn, turns: TurnStore) -> Callable[[Delivery], Awa
             subjects.owner_of(delivery.subject),
             delivery.subject.rsplit(".", 1)[1],
             await turns.open(delivery.subject, delivery.data),
+            sequence=delivery.sequence,
+            redelivered=delivery.attempts > 1,
+        )
+
+    return handle
+
+
+def read_first(use_case: ReadFirst, turns: TurnStore) -> Callable[[Delivery], Awaitable[None]]:
+    async def handle(delivery: Delivery) -> None:
+        try:
+            turn = await turns.open(delivery.subject, delivery.data)
+        except GiveUp:
+            return  # the extraction has a delivery of it too, and buries that
+        await use_case.run(
+            subjects.owner_of(delivery.subject),
+            delivery.subject.rsplit(".", 1)[1],
+            turn,
             sequence=delivery.sequence,
             redelivered=delivery.attempts > 1,
         )

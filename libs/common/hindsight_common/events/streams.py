@@ -67,6 +67,10 @@ INTAKE_CONSUMER: Final = ConsumerSpec("INTAKE", "intake", "Validates, redacts, s
 EXTRACTOR_CONSUMER: Final = ConsumerSpec(
     "TURNS", "extractor", "Distils accepted turns into log events", max_ack_pending=64
 )
+# made by an extractor that asks an LLM: elsewhere nobody reads it, and what waits would grow for ever
+FIRST_READING_CONSUMER: Final = ConsumerSpec(
+    "TURNS", "first-reading", "Reads turns by rules while the LLM is away or slow", max_ack_pending=1024
+)
 VECTORS_CONSUMER: Final = ConsumerSpec("LOG", "vectors", "Projects the log into vectors and words")
 GRAPH_CONSUMER: Final = ConsumerSpec(
     "LOG",
