@@ -111,11 +111,12 @@ class _Question:
             self.sums.update({hit.memory_id: hit.score for hit in hits})
 
     def coverage(self, memory_id: str) -> float | None:
-        """Share, 0–1, of the question's weight that a memory carries: one use of each word at average length is 1."""
-        if self.weights is None:
-            return None
-        most = sum(self.weights.values())
-        return min(1.0, self.sums.get(memory_id, 0.0) / most) if most > 0 else 0.0
+        """Share, 0–1, of the question's weight that a memory carries: one use of each word at average length is 1.
+
+        None if the words could not be asked, or if the question has none that tell anything (我是谁？).
+        """
+        most = sum((self.weights or {}).values())
+        return min(1.0, self.sums.get(memory_id, 0.0) / most) if most > 0 else None
 
 
 def _ranks(by_meaning: list[Hit], by_words: list[Hit]) -> dict[str, dict[str, int]]:
