@@ -20,6 +20,8 @@ from hindsight_standalone.options import Options, parse
 from hindsight_standalone.process import Resources, run
 
 KEY = "ab" * 32
+# nats-py takes a service's start time by a call that Python 3.12 deprecates
+_OF_NATS = "ignore:datetime.datetime.utcnow() is deprecated:DeprecationWarning:nats.micro.service"
 
 
 @pytest.fixture(autouse=True)
@@ -234,7 +236,17 @@ class Command:
 
     async def start(self, *options: str) -> asyncio.subprocess.Process:
         self.process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-W", "error", "-m", "hindsight_standalone", "--data-dir", "data"),
+            *(
+                sys.executable,
+                "-W",
+                "error",
+                "-W",
+                _OF_NATS,
+                "-m",
+                "hindsight_standalone",
+                "--data-dir",
+                "data",
+            ),
             *("--http-port", "0", "--nats-port", "0", "--ready-file", str(self.ready_file), *options),
             cwd=self.folder,
             stdout=asyncio.subprocess.PIPE,
