@@ -94,12 +94,12 @@ def _reply(text: str) -> ChatReply:
     try:
         answer = json.loads(text)
         choice = answer["choices"][0]
-        message = choice["message"]
+        message = dict(choice["message"])
+        usage = dict(answer.get("usage") or {})
     except (ValueError, LookupError, TypeError):
         raise ChatAway(
             "unreadable", "the LLM endpoint answered with something that is no completion"
         ) from None
-    usage = answer.get("usage") or {}
     finish = choice.get("finish_reason")
     refusal = message.get("refusal")
     return ChatReply(
