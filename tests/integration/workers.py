@@ -66,7 +66,7 @@ class Workers:
         )
         self.graph = SqliteGraph(folder / "graph" / "graph.sqlite")
         self.extractor = extractor.build(self.core, rules)
-        self.recaller = recall.build(self.core, home, self.embedder, words or BackgroundWords())
+        self.recaller = recall.build(self.core, home, self.embedder, words or BackgroundWords(), self.graph)
         self.consolidator = consolidator.build(self.core, self.graph)
         self.pruner = pruner.build(self.core, self.recaller, self.graph)
         self.all: list[Worker] = [self.recaller, self.consolidator, self.pruner, self.extractor]

@@ -52,7 +52,7 @@ def build_workers(resources: Resources) -> list[Worker]:
     embedder = load_embedder(embedding.model_name, cache_dir=embedding.cache_dir, threads=embedding.threads)
     graph = SqliteGraph(data_dir / "graph" / "graph.sqlite")
     home = EdgeHome(data_dir / "vectors", dimension=embedder.dimension, model_id=embedder.model_id)
-    recaller = recall.build(core, home, embedder, BackgroundWords())
+    recaller = recall.build(core, home, embedder, BackgroundWords(), graph)
     return [
         Foundations(core, embedder, graph),
         recaller,

@@ -17,12 +17,14 @@ from hindsight_common.messaging.progress import NatsProjections
 from hindsight_common.messaging.provisioning import rewind
 from hindsight_common.messaging.service import Service
 from hindsight_common.ports.embedding import Embedder
+from hindsight_common.ports.graph import GraphStore
 from hindsight_common.ports.index_home import IndexHome
 from hindsight_common.ports.memory_index import MemoryIndex
 from hindsight_common.ports.words import WordAnalyzer
 from hindsight_recall import consumers
 from hindsight_recall.application.channels import Channels
 from hindsight_recall.application.freshness import Freshness
+from hindsight_recall.application.graph_channel import GraphChannel
 from hindsight_recall.application.ledgers import Ledgers
 from hindsight_recall.application.listing import ListMemories
 from hindsight_recall.application.projection import Projection
@@ -44,7 +46,14 @@ _log = structlog.get_logger(__name__)
 class RecallWorker:
     name = "recall"
 
-    def __init__(self, core: Core, home: IndexHome, embedder: Embedder, words: WordAnalyzer) -> None:
+    def __init__(
+        self,
+        core: Core,
+        home: IndexHome,
+        embedder: Embedder,
+        words: WordAnalyzer,
+        graph: GraphStore | None = None,
+    ) -> None:
         self._core = core
         self._words = words
         rows = RowMaker(core.ids, core.keyring, words)
@@ -65,7 +74,9 @@ class RecallWorker:
             ids=core.ids,
             projection=self.projection,
             freshness=freshness,
-            channels=Channels(core.ids, embedder, words, settings.candidates),
+            channels=Channels(
+                core.ids, embedder, words, settings.candidates, GraphChannel(graph) if graph else None
+            ),
             rows=rows,
             clock=core.clock,
             policy=policy,
@@ -138,5 +149,8 @@ class RecallWorker:
                 _log.warning("index.commit_failed", fault=type(fault).__name__)
 
 
-def build(core: Core, home: IndexHome, embedder: Embedder, words: WordAnalyzer) -> RecallWorker:
-    return RecallWorker(core, home, embedder, words)
+def build(
+    core: Core, home: IndexHome, embedder: Embedder, words: WordAnalyzer, graph: GraphStore | None = None
+) -> RecallWorker:
+    """Without a graph the answers come from meaning and words alone."""
+    return RecallWorker(core, home, embedder, words, graph)

@@ -1,9 +1,10 @@
-"""Candidates from two channels side by side: meaning (dense vectors) and words (BM25 over a background idf)."""
+"""Candidates from channels side by side: meaning (dense vectors), words (BM25 over a background idf) and the graph."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.ports.embedding import Embedder, Language
 from hindsight_common.ports.memory_index import Hit, IndexFilter, IndexRow, MemoryIndex
 from hindsight_common.ports.words import WordAnalyzer
+from hindsight_recall.application.graph_channel import GraphChannel
 from hindsight_recall.application.rows import hashed
 from hindsight_recall.application.steps import Steps
 from hindsight_recall.domain.language import language_of
@@ -33,17 +35,21 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Channels:
-    """Searches an owner's memories. Each candidate is measured by every channel that answers, whichever found it."""
+    """Searches an owner's memories. Each candidate is measured by meaning and by words, whichever channel found it."""
 
     ids: IdFactory
     embedder: Embedder
     words: WordAnalyzer
     candidates: int
+    graph: GraphChannel | None = None
 
     async def search(
         self, index: MemoryIndex, owner: Owner, query: str, where: IndexFilter, steps: Steps
     ) -> list[Candidate]:
-        vector = await steps.run("embed", lambda: self._vector(query), part="embedding")
+        vector, related = await asyncio.gather(
+            steps.run("embed", lambda: self._vector(query), part="embedding"),
+            steps.run("graph", lambda: self._related(owner, query), part="graph"),
+        )
         weights = await steps.run("analyse", lambda: self._weights(owner, query), part="words")
         by_meaning: list[Hit] | None = None
         by_words: list[Hit] | None = None
@@ -61,12 +67,19 @@ class Channels:
                 lambda: index.search_words(owner, weights, where, self.candidates),
                 part="words",
             )
-        ranks = _ranks(by_meaning or [], [hit for hit in by_words or [] if hit.score > 0])
         question = _Question(
             None if by_meaning is None else vector,
             None if by_words is None else weights,
             cosines={hit.memory_id: hit.score for hit in by_meaning or []},
             sums={hit.memory_id: hit.score for hit in by_words or []},
+        )
+        by_graph = await steps.run(
+            "search_graph", lambda: question.allowed(index, owner, where, related or []), part="graph"
+        )
+        ranks = _ranks(
+            meaning=[hit.memory_id for hit in by_meaning or []],
+            words=[hit.memory_id for hit in by_words or [] if hit.score > 0],
+            graph=by_graph or [],
         )
         await steps.run("measure", lambda: question.complete(index, owner, list(ranks)), part="vectors")
         rows = await steps.run("outline", lambda: index.outline(owner, list(ranks)), part="vectors")
@@ -88,6 +101,9 @@ class Channels:
         vectors = await self.embedder.embed_queries([query])
         return cast("NDArray[np.float32]", vectors[0])
 
+    async def _related(self, owner: Owner, query: str) -> list[str]:
+        return await self.graph.memory_ids(owner, query) if self.graph is not None else []
+
     async def _weights(self, owner: Owner, query: str) -> dict[int, float]:
         return hashed(self.ids, owner, self.words.query_weights(query))
 
@@ -100,6 +116,19 @@ class _Question:
     weights: Mapping[int, float] | None
     cosines: dict[str, float]
     sums: dict[str, float]
+
+    async def allowed(
+        self, index: MemoryIndex, owner: Owner, where: IndexFilter, ids: Sequence[str]
+    ) -> list[str]:
+        """Those of the ids that the request asks for, in their order; what that takes is measured on the way."""
+        unknown = tuple(i for i in ids if i not in self.cosines and i not in self.sums)
+        if unknown and self.vector is not None:
+            hits = await index.search_vector(owner, self.vector, replace(where, ids=unknown), len(unknown))
+            self.cosines.update({hit.memory_id: hit.score for hit in hits})
+        elif unknown and self.weights:
+            hits = await index.search_words(owner, self.weights, replace(where, ids=unknown), len(unknown))
+            self.sums.update({hit.memory_id: hit.score for hit in hits})
+        return [i for i in ids if i in self.cosines or i in self.sums]
 
     async def complete(self, index: MemoryIndex, owner: Owner, ids: list[str]) -> None:
         """Measures what only the other channel found: the same searches, among those alone."""
@@ -119,10 +148,10 @@ class _Question:
         return min(1.0, self.sums.get(memory_id, 0.0) / most) if most > 0 else None
 
 
-def _ranks(by_meaning: list[Hit], by_words: list[Hit]) -> dict[str, dict[str, int]]:
+def _ranks(**found: Sequence[str]) -> dict[str, dict[str, int]]:
     """Memory id → the channels that found it, with its rank in each, counted from 1."""
-    found: dict[str, dict[str, int]] = {}
-    for channel, hits in (("meaning", by_meaning), ("words", by_words)):
-        for rank, hit in enumerate(hits, start=1):
-            found.setdefault(hit.memory_id, {})[channel] = rank
-    return found
+    ranks: dict[str, dict[str, int]] = {}
+    for channel, memory_ids in found.items():
+        for rank, memory_id in enumerate(memory_ids, start=1):
+            ranks.setdefault(memory_id, {})[channel] = rank
+    return ranks
