@@ -18,7 +18,7 @@ MODULES := $(subst $() $(),$(comma),$(foreach n,common client extractor recall c
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup run test check format lock examples bench-recall bench-embedding bench-index clean
+.PHONY: help setup run test check format lock examples bench-recall bench-embedding bench-index bench-graph clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ bench-embedding: $(READY) ## Speed of the embedder against its reference
 
 bench-index: $(READY) ## Latency of the memory index
 	$(BIN)/python -m benchmarks.index $(ARGS)
+
+bench-graph: $(READY) ## Latency of neighbourhoods in the graph, SQLite and Neo4j
+	$(BIN)/python -m benchmarks.graph $(ARGS)
 
 clean: ## Remove .venv and caches; data is left alone
 	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
