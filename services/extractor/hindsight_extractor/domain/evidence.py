@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from hindsight_common.domain.memory import SHARED, Evidence
@@ -10,20 +12,14 @@ from hindsight_common.domain.text import normal_key
 from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.ports.extraction import ExtractedItem, Turn
 
-# what belongs to the agent that dealt with it, not to everybody who talks with the user
-_OF_THE_ROLE = (
-    "ticket",
-    "order",
-    "complain",
-    "refund",
-    "return",
-    "invoice",
-    "工单",
-    "订单",
-    "投诉",
-    "退款",
-    "退货",
-    "发票",
+# what belongs to the agent that dealt with it, not to everybody who talks with the user; whole words only, and of
+# English ones none that is more often something else ("in order to", "I returned home")
+_OF_THE_ROLE: Final = re.compile(
+    r"\b(?:(?:support|service|repair)\s+tickets?|ticket\s+(?:no\.?|number|#)"
+    r"|(?:my|the|an|this|that|your|last|new|online)\s+orders?|orders?\s+(?:no\.?|number|#|\d)"
+    r"|complain(?:s|ed|ing|ts?)?|refund(?:s|ed|ing)?|invoices?)\b"
+    r"|工单|订单|投诉|退款|退货|发票",
+    re.IGNORECASE,
 )
 
 
@@ -77,7 +73,6 @@ def evidence_of(
 
 
 def _scope(turn: Turn, item: ExtractedItem) -> tuple[str, ...]:
-    text = item.content.casefold()
-    if turn.role and item.type == "event" and any(word in text for word in _OF_THE_ROLE):
+    if turn.role and item.type == "event" and _OF_THE_ROLE.search(item.content):
         return (turn.role,)
     return (SHARED,)
