@@ -139,7 +139,8 @@ CALL (a) {{
     MATCH (s)-[r]->(t) WHERE elementId(r) = element AND (s = a OR t = a) AND {_HERS.format("r")}
     RETURN r
 }}
-WITH DISTINCT r, startNode(r) AS s, endNode(r) AS t
+WITH DISTINCT r ORDER BY r.weight LIMIT $most
+WITH r, startNode(r) AS s, endNode(r) AS t
 {_EDGE}
 """
 # A statement that the server has not planned yet takes it up to seconds; these are run once beforehand, on nothing.
@@ -147,5 +148,5 @@ _NOBODY: Final = {"tenant": "", "user": ""}
 REHEARSED: Final = (
     (FIND, {**_NOBODY, "ids": []}),
     (SEARCH, {**_NOBODY, "words": "+scope:nobody", "most": 1}),
-    (EDGES_AT, {**_NOBODY, "ids": [], "fan": 1}),
+    (EDGES_AT, {**_NOBODY, "ids": [], "fan": 1, "most": 1}),
 )

@@ -107,7 +107,8 @@ class Neo4jGraph:
         nodes: dict[tuple[str, str], Node] = {}
         while walk.frontier:
             ids = [node_id(owner, place) for place in walk.frontier]
-            rows = await self._connection.read(cypher.EDGES_AT, ids=ids, fan=FAN, **_asker(owner))
+            asked = {**_asker(owner), "ids": ids, "fan": FAN, "most": limit}
+            rows = await self._connection.read(cypher.EDGES_AT, **asked)
             nodes.update({(node.type, node.key): node for row in rows for node in ends_of(row)})
             walk.step(map(edge_of, rows))
         return UserGraph(

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar, get_args
 
+from hindsight_common.adapters import sqlite_graph_reading as reading
 from hindsight_common.adapters import sqlite_graph_rows as rows
 from hindsight_common.domain.graph import Node, NodeType, UserGraph
 from hindsight_common.domain.graph_terms import name_terms
@@ -57,24 +58,26 @@ class SqliteGraph:
             rows.truncate_wal(connection)
 
     async def read(self, owner: Owner) -> UserGraph:
-        return await self._read(lambda connection, _: rows.whole(connection, str(owner)))
+        return await self._read(lambda connection, _: reading.whole(connection, str(owner)))
 
     async def counts(self, owner: Owner) -> GraphCounts:
         return await self._read(
-            lambda connection, live: GraphCounts(*rows.count(connection, live, str(owner)))
+            lambda connection, live: GraphCounts(*reading.count(connection, live, str(owner)))
         )
 
     async def find(self, owner: Owner, names: Sequence[str]) -> tuple[Node, ...]:
         # an event's key is an id, which folding would change
-        places = _places({*names, *map(normal_key, names)})
+        keys = sorted({*names, *map(normal_key, names)})
         return await self._read(
-            lambda connection, live: tuple(rows.nodes_at(connection, live, str(owner), places))
+            lambda connection, live: tuple(reading.nodes_called(connection, live, str(owner), keys))
         )
 
     async def search(self, owner: Owner, text: str, limit: int = 20) -> tuple[Node, ...]:
         terms = name_terms(text)
         return await self._read(
-            lambda connection, live: tuple(rows.nodes_with_terms(connection, live, str(owner), terms, limit))
+            lambda connection, live: tuple(
+                reading.nodes_with_terms(connection, live, str(owner), terms, limit)
+            )
         )
 
     async def neighbourhood(
@@ -83,8 +86,8 @@ class SqliteGraph:
         def work(connection: sqlite3.Connection, live: int) -> UserGraph:
             walk = Walk(_places(keys), hops=hops, limit=limit)
             while walk.frontier:
-                walk.step(rows.edges_at(connection, live, str(owner), walk.frontier))
-            nodes = rows.nodes_at(connection, live, str(owner), walk.places())
+                walk.step(reading.edges_at(connection, live, str(owner), walk.frontier, limit))
+            nodes = reading.nodes_at(connection, live, str(owner), walk.places())
             return UserGraph(nodes=tuple(nodes), edges=tuple(walk.edges))
 
         return await self._read(work)

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
-from hindsight_common.domain.graph import Edge, Node, UserGraph
+from hindsight_common.domain.graph import Edge, UserGraph
 from hindsight_common.domain.graph_terms import name_terms
-from hindsight_common.domain.graph_walk import Place
 from hindsight_common.errors import RetryLater
-from hindsight_common.ports.graph import FAN
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS node (
@@ -48,7 +46,7 @@ TABLES: Final = ("node", "term", "edge", "replaced", "position")
 _OWNED: Final = TABLES[:-1]
 
 
-_Row = tuple[object, ...]
+Row = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +69,11 @@ def _table(name: str, columns: Sequence[str], key: int) -> _Table:
     )
 
 
-_EDGE_ENDS: Final = ("source_type", "source_key", "target_type", "target_key")
-_EDGE_VALUES: Final = ("predicate", "negated", "importance", "evidence", "valid_from", "valid_until")
+EDGE_ENDS: Final = ("source_type", "source_key", "target_type", "target_key")
+EDGE_VALUES: Final = ("predicate", "negated", "importance", "evidence", "valid_from", "valid_until")
 _NODES: Final = _table("node", ("generation", "owner", "type", "key", "name"), 4)
 _TERMS: Final = _table("term", ("generation", "owner", "term", "type", "key"), 5)
-_EDGES: Final = _table(
-    "edge", ("generation", "owner", "memory_id", "relation", *_EDGE_ENDS, *_EDGE_VALUES), 8
-)
-_EDGE_COLUMNS: Final = ", ".join(("memory_id", "relation", *_EDGE_ENDS, *_EDGE_VALUES))
-_EDGES_AT: Final = tuple(
-    f"SELECT {_EDGE_COLUMNS} FROM edge WHERE generation = ? AND owner = ? AND {end}_type = ? AND {end}_key = ?"  # noqa: S608 - names of ours
-    " ORDER BY importance DESC, memory_id LIMIT ?"
-    for end in ("source", "target")
-)
+_EDGES: Final = _table("edge", ("generation", "owner", "memory_id", "relation", *EDGE_ENDS, *EDGE_VALUES), 8)
 
 
 def live_generation(connection: sqlite3.Connection) -> int:
@@ -128,8 +118,8 @@ def _difference(
     generation: int,
     owner: str,
     *,
-    wanted: Set[_Row],
-) -> tuple[Set[_Row], Set[_Row]]:
+    wanted: Set[Row],
+) -> tuple[Set[Row], Set[Row]]:
     """Makes the owner's rows exactly the wanted ones; returns what went and what came. The rest is not touched."""
     standing = set(connection.execute(table.select, (generation, owner)))
     gone, new = standing - wanted, wanted - standing
@@ -138,21 +128,21 @@ def _difference(
     return gone, new
 
 
-def _delete(connection: sqlite3.Connection, table: _Table, rows: Iterable[_Row]) -> None:
+def _delete(connection: sqlite3.Connection, table: _Table, rows: Iterable[Row]) -> None:
     connection.executemany(table.delete, (row[: table.key] for row in rows))
 
 
-def _insert(connection: sqlite3.Connection, table: _Table, rows: Iterable[_Row]) -> None:
+def _insert(connection: sqlite3.Connection, table: _Table, rows: Iterable[Row]) -> None:
     connection.executemany(table.insert, rows)
 
 
-def _terms(nodes: Iterable[_Row]) -> Iterator[_Row]:
+def _terms(nodes: Iterable[Row]) -> Iterator[Row]:
     for generation, owner, node_type, key, name in nodes:
         for term in name_terms(str(name)):
             yield generation, owner, term, node_type, key
 
 
-def _edge_row(generation: int, owner: str, edge: Edge) -> _Row:
+def _edge_row(generation: int, owner: str, edge: Edge) -> Row:
     return (
         generation,
         owner,
@@ -167,80 +157,6 @@ def _edge_row(generation: int, owner: str, edge: Edge) -> _Row:
         edge.valid_from,
         edge.valid_until,
     )
-
-
-def _edge(row: Sequence[object]) -> Edge:
-    memory_id, relation, source_type, source_key, target_type, target_key, predicate, negated, *rest = row
-    ends = ((source_type, source_key), (target_type, target_key))
-    return Edge(memory_id, relation, *ends, predicate, bool(negated), *rest)  # type: ignore[arg-type] # as written
-
-
-def whole(connection: sqlite3.Connection, owner: str) -> UserGraph:
-    live = live_generation(connection)
-    nodes = connection.execute(
-        "SELECT type, key, name FROM node WHERE generation = ? AND owner = ? ORDER BY type, key",
-        (live, owner),
-    )
-    edges = connection.execute(
-        f"SELECT {_EDGE_COLUMNS} FROM edge WHERE generation = ? AND owner = ?"  # noqa: S608 - names of ours
-        " ORDER BY memory_id, relation, target_type, target_key, source_type, source_key",
-        (live, owner),
-    )
-    return UserGraph(nodes=tuple(Node(*row) for row in nodes), edges=tuple(map(_edge, edges)))
-
-
-def count(connection: sqlite3.Connection, generation: int, owner: str) -> tuple[int, int]:
-    """How many nodes and how many edges."""
-    nodes, edges = (
-        connection.execute(
-            f"SELECT count(*) FROM {table} WHERE generation = ? AND owner = ?",  # noqa: S608 - names of ours
-            (generation, owner),
-        ).fetchone()[0]
-        for table in ("node", "edge")
-    )
-    return nodes, edges
-
-
-def edges_at(
-    connection: sqlite3.Connection, generation: int, owner: str, places: Iterable[Place]
-) -> list[Edge]:
-    """Of each place its edges of greatest importance, at most `FAN`."""
-    found: list[Edge] = []
-    for place in places:
-        rows = {
-            row
-            for statement in _EDGES_AT
-            for row in connection.execute(statement, (generation, owner, *place, FAN))
-        }
-        found += sorted(map(_edge, rows), key=lambda edge: (-edge.importance, edge.memory_id))[:FAN]
-    return found
-
-
-def nodes_at(
-    connection: sqlite3.Connection, generation: int, owner: str, places: Iterable[Place]
-) -> list[Node]:
-    """Those that exist, by type and key."""
-    found = (
-        connection.execute(
-            "SELECT type, key, name FROM node WHERE generation = ? AND owner = ? AND type = ? AND key = ?",
-            (generation, owner, *place),
-        ).fetchone()
-        for place in sorted(places)
-    )
-    return [Node(*row) for row in found if row is not None]
-
-
-def nodes_with_terms(
-    connection: sqlite3.Connection, generation: int, owner: str, terms: Sequence[str], limit: int
-) -> list[Node]:
-    marks = ", ".join("?" * len(terms))
-    rows = connection.execute(
-        "SELECT n.type, n.key, n.name FROM term t JOIN node n USING (generation, owner, type, key)"  # noqa: S608 - marks only
-        f" WHERE t.generation = ? AND t.owner = ? AND t.term IN ({marks})"
-        " GROUP BY t.type, t.key ORDER BY sum(length(t.term)) DESC, t.type, t.key LIMIT ?",
-        (generation, owner, *terms, limit),
-    )
-    return [Node(*row) for row in rows]
 
 
 def delete_owner(connection: sqlite3.Connection, owner: str) -> int:
