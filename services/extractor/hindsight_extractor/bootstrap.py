@@ -19,7 +19,7 @@ from hindsight_common.events.streams import (
     TURNS,
     ConsumerSpec,
 )
-from hindsight_common.messaging.delivery import Consumption, HandleEach, deliver_each
+from hindsight_common.messaging.delivery import STOP_GRACE_S, Consumption, HandleEach, deliver_each
 from hindsight_common.messaging.provisioning import ensure_consumer
 from hindsight_common.messaging.service import Service
 from hindsight_common.ports.extraction import Extractor
@@ -42,6 +42,8 @@ _INTAKE_AT_ONCE = 32
 _EXTRACTIONS_AT_ONCE = 16
 # each mostly waits for the LLM to be quicker
 _FIRST_READINGS_AT_ONCE = 256
+# one that still waits has done nothing yet, and is given back
+_FIRST_READING_GRACE_S = 1.0
 _SWEEP_EVERY_S = 3600.0
 
 _log = structlog.get_logger(__name__)
@@ -82,7 +84,10 @@ class ExtractorWorker:
             first = ReadFirst(record, extractor, recent, llm.gate, core.clock.now(), patience_s)
             self._consumptions.append(
                 self._consumption(
-                    FIRST_READING_CONSUMER, consumers.read_first(first, core.turns), _FIRST_READINGS_AT_ONCE
+                    FIRST_READING_CONSUMER,
+                    consumers.read_first(first, core.turns),
+                    _FIRST_READINGS_AT_ONCE,
+                    stop_grace_s=_FIRST_READING_GRACE_S,
                 )
             )
         self._service = Service(
@@ -102,7 +107,9 @@ class ExtractorWorker:
         """How the LLM is; None where there is none."""
         return self._llm.health if self._llm else None
 
-    def _consumption(self, spec: ConsumerSpec, handle: HandleEach, at_once: int) -> Consumption:
+    def _consumption(
+        self, spec: ConsumerSpec, handle: HandleEach, at_once: int, *, stop_grace_s: float = STOP_GRACE_S
+    ) -> Consumption:
         core = self._core
         return deliver_each(
             core.bus,
@@ -111,6 +118,7 @@ class ExtractorWorker:
             bury=core.dead_letters.bury,
             concurrency=at_once,
             pace=core.pace,
+            stop_grace_s=stop_grace_s,
             on_fatal=core.on_fatal,
         )
 

@@ -13,6 +13,9 @@ from hindsight_common.errors import StopAndFix
 _LINE = re.compile(r'^\s*(\{"id": .*\})\s*$', re.MULTILINE)
 
 
+_LONGEST_ECHO: Final = 200
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One answer. `reply` None = what the user said, echoed as events. `delay_s` comes before anything is answered.
@@ -112,7 +115,9 @@ def reply_text(step: Step, request: Mapping[str, Any]) -> str:
 
 
 def _echo(request: Mapping[str, Any]) -> str:
-    """An event for each message of the user in the last request; the lines of data are JSON objects with ids."""
+    """An event for each message of the user in the last request, in its first words; the lines of data are JSON
+    objects with ids.
+    """
     messages = request.get("messages") or [{}]
     told = str(messages[-1].get("content", ""))
     lines = [json.loads(line) for line in _LINE.findall(told)]
@@ -120,7 +125,13 @@ def _echo(request: Mapping[str, Any]) -> str:
         line for line in lines if line.get("speaker") != "assistant" and str(line.get("text", "")).strip()
     ]
     events = [
-        {"type": "event", "summary": line["text"], "people": [], "message": line["id"], "importance": 0.5}
+        {
+            "type": "event",
+            "summary": line["text"][:_LONGEST_ECHO],
+            "people": [],
+            "message": line["id"],
+            "importance": 0.5,
+        }
         for line in said
     ]
     return json.dumps({"memories": events}, ensure_ascii=False)
