@@ -13,6 +13,7 @@ from hindsight_common.messaging.service import Progress, Request, Result
 from hindsight_common.ports.log import MemoryLog
 from hindsight_consolidator.application.consolidation import Consolidate
 from hindsight_consolidator.application.graph_projection import ProjectGraph
+from hindsight_consolidator.application.nightly import ConsolidateAll
 
 
 def project(
@@ -31,6 +32,13 @@ def consolidate(ids: IdFactory, use_case: Consolidate) -> Callable[[Request], Pr
         asked = parse_request(ConsolidateRequest, request.data)
         result = await use_case.run(ids.owner(request.tenant, asked.user_id))
         yield Result({"promoted": result.promoted, "position": result.position})
+
+    return handle
+
+
+def nightly(use_case: ConsolidateAll) -> Callable[[Delivery], Awaitable[None]]:
+    async def handle(_: Delivery) -> None:
+        await use_case.run()
 
     return handle
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final, Literal
+from zoneinfo import ZoneInfo
 
 DAY_S: Final = 86_400
 
@@ -22,6 +24,8 @@ class StreamSpec:
     max_msg_size: int = -1
     # single messages may name an earlier end of their own (header Nats-TTL)
     message_ttl: bool = False
+    # its messages may be schedules, by which the server itself publishes into it (server 2.14 or later)
+    message_schedules: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,27 @@ class ConsumerSpec:
     max_ack_pending: int = 256
     # for ever: the delivery boundary decides when a message becomes a dead letter, never the server
     max_deliver: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleSpec:
+    """A daily tick: the server publishes `job.{job}` at that time of day in that zone (an IANA name)."""
+
+    job: str
+    hour: int
+    minute: int = 0
+    zone: str = "UTC"
+
+    @property
+    def cron(self) -> str:
+        """Six fields, seconds first, as the server wants it."""
+        return f"0 {self.minute} {self.hour} * * *"
+
+    def last_due(self, now: datetime) -> datetime:
+        """The latest time, at most `now` (aware), at which the tick was due."""
+        local = now.astimezone(ZoneInfo(self.zone))
+        due = local.replace(hour=self.hour, minute=self.minute, second=0, microsecond=0)
+        return due if due <= local else due - timedelta(days=1)
 
 
 INTAKE: Final = StreamSpec(
@@ -60,8 +85,16 @@ DEAD: Final = StreamSpec(
 KEYS: Final = StreamSpec(
     "KEYS", ("key.>",), "The users' wrapped keys and the markers of destroyed ones", max_msgs_per_subject=1
 )
+JOBS: Final = StreamSpec(
+    "JOBS",
+    ("schedule.*", "job.>"),
+    "When jobs are due, their ticks, and when they last ran",
+    max_msgs_per_subject=1,  # ticks that nobody took are one tick
+    message_ttl=True,
+    message_schedules=True,
+)
 
-STREAMS: Final = (INTAKE, TURNS, LOG, DEAD, KEYS)
+STREAMS: Final = (INTAKE, TURNS, LOG, DEAD, KEYS, JOBS)
 
 INTAKE_CONSUMER: Final = ConsumerSpec("INTAKE", "intake", "Validates, redacts, seals and accepts raw turns")
 EXTRACTOR_CONSUMER: Final = ConsumerSpec(
@@ -81,5 +114,18 @@ GRAPH_CONSUMER: Final = ConsumerSpec(
 ERASER_CONSUMER: Final = ConsumerSpec(
     "LOG", "eraser", "Carries out what tombstones say", ("log.*.*.*.forgotten",)
 )
+NIGHTLY_CONSUMER: Final = ConsumerSpec(
+    "JOBS", "nightly", "Consolidates whoever said something since the last time", ("job.nightly",)
+)
 
-CONSUMERS: Final = (INTAKE_CONSUMER, EXTRACTOR_CONSUMER, VECTORS_CONSUMER, GRAPH_CONSUMER, ERASER_CONSUMER)
+CONSUMERS: Final = (
+    INTAKE_CONSUMER,
+    EXTRACTOR_CONSUMER,
+    VECTORS_CONSUMER,
+    GRAPH_CONSUMER,
+    ERASER_CONSUMER,
+    NIGHTLY_CONSUMER,
+)
+
+NIGHTLY: Final = ScheduleSpec("nightly", hour=3)
+SCHEDULES: Final = (NIGHTLY,)

@@ -68,6 +68,18 @@ def destroyed_keys(owner: Owner) -> str:
     return f"key.{owner.partition}.{owner.tenant}.{owner.user_key}.destroyed"
 
 
+def schedule(name: str) -> str:
+    return f"schedule.{name}"
+
+
+def job(name: str) -> str:
+    return f"job.{name}"
+
+
+def job_ran(name: str) -> str:
+    return f"job.{name}.ran"
+
+
 def dead(stream: str, consumer: str, tenant: str, user_key: str | None) -> str:
     return f"dead.{stream}.{consumer}.{tenant}.{user_key or '_'}"
 

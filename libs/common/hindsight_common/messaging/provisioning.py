@@ -17,10 +17,18 @@ import nats.js.errors
 from nats.js import JetStreamContext, api
 
 from hindsight_common.errors import HindsightError, StopAndFix
-from hindsight_common.events.streams import CONSUMERS, STREAMS, ConsumerSpec, StreamSpec
+from hindsight_common.events.streams import (
+    CONSUMERS,
+    SCHEDULES,
+    STREAMS,
+    ConsumerSpec,
+    ScheduleSpec,
+    StreamSpec,
+)
 from hindsight_common.messaging.connection import connect
 from hindsight_common.messaging.faults import SUBJECTS_OVERLAP, server_faults
 from hindsight_common.messaging.reading import last_sequence
+from hindsight_common.messaging.schedules import ensure_schedule
 
 # compared as the server reports them; what it adds by itself (limits, metadata) is not ours to judge
 _STREAM_FIELDS: Final = (
@@ -39,6 +47,7 @@ _STREAM_FIELDS: Final = (
     "deny_purge",
     "sealed",
     "allow_msg_ttl",
+    "allow_msg_schedules",
 )
 _CONSUMER_FIELDS: Final = (
     "ack_policy",
@@ -55,6 +64,7 @@ async def provision(
     js: JetStreamContext,
     streams: Iterable[StreamSpec] = STREAMS,
     consumers: Iterable[ConsumerSpec] = CONSUMERS,
+    schedules: Iterable[ScheduleSpec] = SCHEDULES,
 ) -> list[str]:
     """Creates what is missing and returns a sentence for each difference, none when all is as declared.
 
@@ -65,6 +75,8 @@ async def provision(
         drift += await ensure_stream(js, stream)
     for consumer in consumers:
         drift += await ensure_consumer(js, consumer)
+    for schedule in schedules:
+        drift += await ensure_schedule(js, schedule)
     return drift
 
 
@@ -152,6 +164,8 @@ def _stream_config(spec: StreamSpec) -> api.StreamConfig:
         deny_delete=False,
         deny_purge=False,
         allow_msg_ttl=spec.message_ttl,
+        # left out where it is off: a server before 2.14 refuses a field that it does not know
+        allow_msg_schedules=spec.message_schedules or None,
     )
 
 
