@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,20 @@ import pytest
 from workers import QUICK, Workers, eventually, turn
 
 from hindsight_client.llm_stub import FAULTS, LlmStub, Step
+from hindsight_common.clock import FixedClock
 from hindsight_common.domain.memory import TurnGiven
-from hindsight_common.errors import RequestError
+from hindsight_common.errors import RequestError, StopAndFix
+from hindsight_common.events.streams import EXTRACTOR_CONSUMER
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.reading import read_subject
 from hindsight_common.messaging.settlement import Pace
 from hindsight_common.settings import Settings
 from hindsight_extractor import bootstrap as extractor
+from hindsight_extractor.application.extraction_telemetry import ExtractionTelemetry
+from hindsight_extractor.application.recent_turns import RecentTurns
+from hindsight_extractor.application.recording import RecordTurn
+from hindsight_extractor.application.retention import FinishOverdueTurns
+from hindsight_extractor.domain.rules import RuleExtractor
 from hindsight_extractor.prompt_files import load_prompts
 
 LYON = '{"facts":[{"subject":"user","predicate":"lives_in","object":"Lyon","importance":0.7}],"events":[]}'
@@ -415,3 +423,70 @@ async def test_a_long_turn_is_read_in_parts(stub: LlmStub, bus: Bus, tmp_path: P
         # parts of at most 1,000 characters
         assert len(stub.asked) == len(text) // 1000 + 1
         assert sum("umbrella 119" in asked.text for asked in stub.asked) == 1
+
+
+async def test_a_turn_whose_replies_cannot_be_read_keeps_what_the_rules_read(
+    stub: LlmStub, bus: Bus, tmp_path: Path
+) -> None:
+    stub.play(always=[FAULTS["refusal"]])
+    async with reading(stub, bus, tmp_path, provisional_after_ms=0) as workers:
+        await workers.publish(turn("u-1", "e-1", "I moved to Porto."))
+
+        async def buried() -> bool:
+            return await dead(bus) == ["unreadable_reply"]
+
+        await eventually(buried)
+        assert (await workers.ask("turn", user_id="u-1", turn_id="e-1"))["outcome"] == "provisional"
+        assert [m["status"] for m in (await workers.ask("list", user_id="u-1"))["memories"]] == [
+            "provisional"
+        ]
+
+
+async def test_what_no_model_has_read_in_thirty_days_becomes_final_with_the_reason(
+    stub: LlmStub, bus: Bus, tmp_path: Path
+) -> None:
+    stub.play(always=[FAULTS["500"]])
+    async with reading(stub, bus, tmp_path, provisional_after_ms=0) as workers:
+        await workers.ask("write", **turn("u-1", "t-1", "I live in Lyon."))
+        await workers.ask("recall", user_id="u-1", query="x", wait_for_turn="t-1")
+        core = workers.core
+        record = RecordTurn(core.ids, core.log, core.turns, RecentTurns(), ExtractionTelemetry())
+        for days, finished in ((29, 0), (31, 1), (31, 0)):
+            later = FixedClock(core.clock.now() + timedelta(days=days))
+            assert await FinishOverdueTurns(record, RuleExtractor(), later).run() == finished
+        assert (await final(workers, "t-1"))["outcome"] == "kept"
+        last = (await events_of(workers))[-1]
+        assert (last.outcome, last.cause, last.provenance.extractor) == ("kept", "llm_away", "rules/1")
+        await workers.ask(
+            "recall", user_id="u-1", query="x", wait_for=(await final(workers, "t-1"))["position"]
+        )
+        assert [m["status"] for m in (await workers.ask("list", user_id="u-1"))["memories"]] == ["active"]
+
+
+@pytest.mark.slow
+async def test_a_model_slower_than_the_ack_timer_is_still_asked_once_a_turn(
+    stub: LlmStub, bus: Bus, tmp_path: Path
+) -> None:
+    stub.play(always=[Step(delay_s=EXTRACTOR_CONSUMER.ack_wait_s + 5)])
+    async with reading(stub, bus, tmp_path, provisional_after_ms=100, concurrency=10) as workers:
+        for n in range(10):
+            await workers.publish(turn("u-1", f"t-{n}", f"I bought a lamp in town {n}."))
+        await eventually(lambda: len(stub.asked) >= 10, timeout_s=EXTRACTOR_CONSUMER.ack_wait_s * 3)
+        for n in range(10):
+            assert (await final(workers, f"t-{n}"))["outcome"] == "kept"
+    assert stub.calls == {200: 10}
+
+
+async def test_without_a_model_nothing_is_provisional_and_nothing_is_asked(bus: Bus, tmp_path: Path) -> None:
+    async with Workers(bus, tmp_path) as workers:
+        assert (await workers.say("u-1", "t-1", "I live in Lyon."))["outcome"] == "kept"
+        assert workers.extractor.extraction_health is None
+        assert [event.provenance.extractor for event in await events_of(workers)] == ["rules/1"]
+
+
+@pytest.mark.parametrize("half", [{"base_url": "http://127.0.0.1:1/v1"}, {"model": "m"}])
+async def test_half_a_configuration_is_refused_with_what_is_missing(
+    bus: Bus, tmp_path: Path, half: dict[str, str]
+) -> None:
+    with pytest.raises(StopAndFix, match=r"MEMORY_LLM_(MODEL|BASE_URL)"):
+        Workers(bus, tmp_path, settings=Settings.model_validate({"llm": half}))
