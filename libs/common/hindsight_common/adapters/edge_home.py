@@ -1,14 +1,22 @@
-"""Qdrant Edge indexes in numbered folders; a small file names the live one and is replaced in one step."""
+"""Qdrant Edge indexes in numbered folders; a small file names the live one and is replaced in one step.
+
+An index is derived from the log: one that is damaged is put away, and the new one in its place, at position 0, is
+filled by replay like any that begins.
+"""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
 
+import structlog
+
 from hindsight_common.adapters.durable_file import write_durably
 from hindsight_common.adapters.qdrant_edge import QdrantEdgeIndex
-from hindsight_common.errors import StopAndFix
+from hindsight_common.adapters.qdrant_edge_shard import IndexDamaged
 from hindsight_common.ports.memory_index import MemoryIndex
+
+_log = structlog.get_logger(__name__)
 
 
 class EdgeHome:
@@ -26,17 +34,25 @@ class EdgeHome:
         for other in self._folder.iterdir():
             if other.is_dir() and other.name != name:
                 shutil.rmtree(other)  # a build that was interrupted, or what a switch left behind
-        return self._open(self._folder / name)
+        try:
+            return self._open(self._folder / name)
+        except IndexDamaged as damage:
+            _log.error("index.damaged", reason=str(damage), what="it is rebuilt from the log")
+            shutil.rmtree(self._folder / name)
+            return self._open(self._folder / name)
 
     def _live_name(self) -> str:
         pointer = self._folder / "LIVE"
-        if not pointer.exists():
-            write_durably(pointer, b"1")
-        name = pointer.read_text().strip()
-        if not name.isdigit():
-            raise StopAndFix(
-                f"{pointer} does not name an index; remove {self._folder} and it is rebuilt from the log"
+        named = pointer.read_bytes().strip() if pointer.exists() else b"1"
+        if named.isdigit():
+            name = str(int(named))
+        else:
+            _log.error("index.pointer_damaged", what="the index is rebuilt from the log")
+            name = str(
+                max((int(p.name) for p in self._folder.iterdir() if p.name.isdecimal()), default=0) + 1
             )
+        if named.decode(errors="replace") != name or not pointer.exists():
+            write_durably(pointer, name.encode())
         return name
 
     def _open(self, path: Path) -> QdrantEdgeIndex:

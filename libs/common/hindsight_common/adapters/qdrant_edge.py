@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -13,17 +12,17 @@ import qdrant_edge as edge
 from numpy.typing import NDArray
 
 from hindsight_common.adapters import qdrant_rows as points
-from hindsight_common.adapters.durable_file import write_durably
 from hindsight_common.adapters.folder_lock import FolderLock
 from hindsight_common.adapters.qdrant_conditions import OWNER, asks_for_nothing, conditions_of
 from hindsight_common.adapters.qdrant_edge_shard import (
+    Committed,
     check_description,
     edge_filter,
     edge_point,
     edge_row,
     edge_sparse,
     open_shard,
-    read_position,
+    read_committed,
 )
 from hindsight_common.errors import RetryLater
 from hindsight_common.ids import Owner
@@ -48,7 +47,8 @@ class QdrantEdgeIndex:
     def __init__(self, path: Path, *, dimension: int, model_id: str) -> None:
         """Opens the index in `path`, which is made if it is not there.
 
-        Raises `StopAndFix` when another process has it open, or when it was written by another model.
+        Raises `StopAndFix` when another process has it open, or when it was written by another model, and
+        `IndexDamaged` when its files are not what was written.
         """
         path.mkdir(parents=True, exist_ok=True)
         self._path = path
@@ -56,8 +56,9 @@ class QdrantEdgeIndex:
         self._lock = FolderLock(path)
         try:
             check_description(path / "index.json", dimension, model_id)
-            self._shard: edge.EdgeShard | None = open_shard(path, dimension)
-            self._position = read_position(path / "position.json")
+            committed = read_committed(path / "position.json")
+            self._shard: edge.EdgeShard | None = open_shard(path, dimension, committed)
+            self._position = committed.position
         except BaseException:
             self._lock.release()
             raise
@@ -172,7 +173,7 @@ class QdrantEdgeIndex:
     async def commit(self, position: int) -> None:
         self._call(lambda shard: shard.flush())
         if position > self._position:
-            write_durably(self._path / "position.json", json.dumps({"position": position}).encode())
+            Committed(position, await self.count()).write(self._path / "position.json")
             self._position = position
 
     async def close(self) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import qdrant_edge as edge
@@ -18,12 +20,16 @@ from hindsight_common.ids import Owner
 from hindsight_common.ports.memory_index import IndexRow
 
 
+class IndexDamaged(StopAndFix):
+    """Its files are not what was written; it has to be made again from the log."""
+
+
 def check_description(path: Path, dimension: int, model_id: str) -> None:
     wanted = {"format": 1, "model_id": model_id, "dimension": dimension}
     if not path.exists():
         write_durably(path, json.dumps(wanted).encode())
         return
-    found = json.loads(path.read_text(encoding="utf-8"))
+    found = _read(path)
     if found != wanted:
         raise StopAndFix(
             f"{path.parent} was written by {found.get('model_id')} ({found.get('dimension')} numbers, format "
@@ -32,23 +38,62 @@ def check_description(path: Path, dimension: int, model_id: str) -> None:
         )
 
 
-def read_position(path: Path) -> int:
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """How far the log is in the index, and how many rows it held then; None where that was not written down."""
+
+    position: int = 0
+    rows: int | None = None
+
+    def write(self, path: Path) -> None:
+        write_durably(path, json.dumps({"position": self.position, "rows": self.rows}).encode())
+
+
+def read_committed(path: Path) -> Committed:
     if not path.exists():
-        return 0
-    return int(json.loads(path.read_text(encoding="utf-8"))["position"])
+        return Committed()
+    found = _read(path)
+    if not isinstance(found.get("position"), int):
+        raise IndexDamaged(f"{path} names no position")
+    return Committed(found["position"], found.get("rows"))
 
 
-def open_shard(path: Path, dimension: int) -> edge.EdgeShard:
-    """Loads the shard, or makes one that appears whole or not at all."""
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError as fault:
+        raise IndexDamaged(f"{path} cannot be read") from fault
+    if not isinstance(found, dict):
+        raise IndexDamaged(f"{path} cannot be read")
+    return found
+
+
+def open_shard(path: Path, dimension: int, committed: Committed) -> edge.EdgeShard:
+    """Loads the shard, or makes one that appears whole or not at all. Raises `IndexDamaged` if rows are lost."""
     shard = path / "shard"
     if not shard.exists():
+        if committed.position:
+            raise IndexDamaged(f"{shard} is gone")
         fresh = path / "shard.new"
         if fresh.exists():
             shutil.rmtree(fresh)
         _create_shard(fresh, dimension)
         fresh.rename(shard)
         sync_folder(path)
-    return edge.EdgeShard.load(str(shard))
+    loaded = _load(shard)
+    if committed.rows and not loaded.count(edge.CountRequest(exact=True)):
+        loaded.close()
+        raise IndexDamaged(f"{shard} has lost its rows")
+    return loaded
+
+
+def _load(shard: Path) -> edge.EdgeShard:
+    try:
+        return edge.EdgeShard.load(str(shard))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as fault:
+        raise IndexDamaged(f"{shard} cannot be loaded: {type(fault).__name__}") from fault
 
 
 def _create_shard(path: Path, dimension: int) -> None:
