@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from hindsight_common.errors import RequestError, RetryLater
 from hindsight_common.ids import Owner
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.ports.log import Logged
+from hindsight_common.settings import Settings
 
 
 @pytest.fixture
@@ -67,3 +68,22 @@ async def test_a_rebuild_reads_the_log_of_each_user_once(
     assert steps[-1]["result"] == {"store": "graph", "users": 1, "switched": True}
     assert set(folded.values()) == {1}
     assert await workers.graph.read(workers.core.ids.owner("default", "u-1")) == graph
+
+
+async def test_a_graph_above_the_configured_size_is_written_and_counted(
+    bus: Bus, tmp_path: Path, metric_points: Callable[[str], list[tuple[dict[str, object], float]]]
+) -> None:
+    def oversized() -> float:
+        return sum(value for _, value in metric_points("memory.graph.oversized"))
+
+    before = oversized()
+    layers = {"semantic": {"max_graph_nodes": 2}}
+    async with Workers(bus, tmp_path, settings=Settings(memory_layers=layers)) as workers:
+        await workers.say("u-1", "t-1", "I live in Lyon.")
+        await _promoted(workers, "u-1")
+        assert oversized() == before
+        await workers.say("u-1", "t-2", "I am allergic to peanuts.")
+        await _promoted(workers, "u-1")
+        assert oversized() == before + 1
+        graph = await workers.graph.read(workers.core.ids.owner("default", "u-1"))
+        assert len(graph.nodes) == 3

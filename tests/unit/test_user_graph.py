@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fold_strategies import evidence, given_turn, logged
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindsight_common.domain.fold import Ledger, fold
-from hindsight_common.domain.graph import graph_of
+from hindsight_common.domain.graph import Node, UserGraph, graph_of
+from hindsight_common.domain.graph_checks import checked
 from hindsight_common.domain.memory import Consolidated, LogEvent, Memory
 from hindsight_common.domain.predicates import RELATIONS
 from hindsight_consolidator.domain.promotion import RULE, promotions
@@ -45,6 +48,9 @@ def test_every_graph_is_connected_closed_and_the_same_in_any_order(
     nodes = {(n.type, n.key) for n in graph.nodes}
     ends = {end for edge in graph.edges for end in (edge.source, edge.target)}
     assert ends == nodes
+    sound = checked(graph)
+    assert sound.graph == graph
+    assert not sound.faults.keys() - {"conflict"}
     assert {e.relation for e in graph.edges} <= set(RELATIONS)
     assert {n.type for n in graph.nodes} <= {"Entity", "Event", "Context"}
 
@@ -68,3 +74,26 @@ def test_what_is_in_doubt_is_not_promoted() -> None:
     ledger.apply("d", given_turn("t4", evidence("t4", predicate="born_in", quarantined="instruction")))
     promoted = {p.memory_id for p in promotions(ledger)}
     assert promoted == {evidence(predicate="email", object_="osaka").memory_id}
+
+
+def test_what_cannot_stand_is_left_out_and_counted() -> None:
+    sound = graph_of(_memories(evidence(predicate="lives_in", object_="osaka")))
+    (edge,) = sound.edges
+    backwards = replace(edge, memory_id="m2", valid_until="1999-01-01T00:00:00+00:00")
+    dangling = replace(edge, memory_id="m3", target=("Entity", "nowhere"))
+    broken = UserGraph(
+        nodes=(*sound.nodes, Node("Entity", "alone", "alone")), edges=(edge, backwards, dangling)
+    )
+    assert checked(broken).graph == sound
+    assert checked(broken).faults == {"backwards": 1, "dangling": 1, "orphan": 1}
+
+
+def test_two_standing_values_of_what_can_have_one_are_told_and_kept() -> None:
+    graph = graph_of(_memories(evidence(predicate="lives_in", object_="osaka")))
+    (edge,) = graph.edges
+    other = replace(edge, memory_id="m2", target=("Entity", "berlin"))
+    both = UserGraph((*graph.nodes, Node("Entity", "berlin", "Berlin")), (edge, other))
+    assert checked(both).graph == both
+    assert checked(both).faults == {"conflict": 1}
+    ended = replace(other, valid_until="2030-01-01T00:00:00+00:00")
+    assert checked(replace(both, edges=(edge, ended))).faults == {}

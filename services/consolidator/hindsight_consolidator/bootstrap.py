@@ -32,7 +32,8 @@ class ConsolidatorWorker:
     def __init__(self, core: Core, graph: GraphStore) -> None:
         self._core = core
         self._graph = graph
-        projection, writing = ProjectGraph(core.log, graph), asyncio.Lock()
+        limit = core.settings.memory_layers.semantic.max_graph_nodes
+        projection, writing = ProjectGraph(core.log, graph, limit), asyncio.Lock()
         self._consumption = deliver_in_order(
             core.bus,
             GRAPH_CONSUMER,

@@ -66,7 +66,6 @@ class SemanticSettings(Section):
         50_000,
         "Nodes of one user's graph above which a warning is raised; nothing is deleted.",
         "单个用户的图超过此节点数即告警，但不会删除任何内容。",
-        planned=True,
         ge=1,
     )
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import structlog
 
 from hindsight_common.domain.fold import Ledger
 from hindsight_common.domain.graph import UserGraph, graph_of
+from hindsight_common.domain.graph_checks import checked
 from hindsight_common.ids import Owner
 from hindsight_common.ports.graph import GraphStore
 from hindsight_common.ports.log import Logged, MemoryLog
+from hindsight_consolidator.application.telemetry import GraphTelemetry
+
+_log = structlog.get_logger(__name__)
 
 KINDS = ("consolidated", "forgotten")
 
@@ -20,11 +26,25 @@ class ProjectGraph:
 
     log: MemoryLog
     graph: GraphStore
+    # above it a graph is warned of, and written all the same
+    max_nodes: int = 50_000
+    telemetry: GraphTelemetry = field(default_factory=GraphTelemetry)
 
     async def apply(self, batch: Sequence[Logged]) -> None:
         last = {logged.owner: logged.sequence for logged in batch}
         for owner, sequence in _in_log_order(last):
-            await self.graph.replace(owner, await self._promoted(owner), sequence)
+            await self._write(owner, sequence)
+
+    async def _write(self, owner: Owner, sequence: int) -> None:
+        sound = checked(await self._promoted(owner))
+        nodes = len(sound.graph.nodes)
+        oversized = nodes > self.max_nodes
+        if oversized:
+            _log.warning("graph.oversized", nodes=nodes, limit=self.max_nodes)
+        if sound.faults:
+            _log.warning("graph.faults", **sound.faults)
+        await self.graph.replace(owner, sound.graph, sequence)
+        self.telemetry.written(nodes, oversized=oversized, faults=sound.faults)
 
     async def _promoted(self, owner: Owner) -> UserGraph:
         """Of the promoted memories only those that live, resting on evidence that was promoted or came since."""
@@ -45,7 +65,7 @@ class ProjectGraph:
                 logged.owner: logged.sequence async for logged in self.log.read_all() if logged.kind in KINDS
             }
             for done, (owner, sequence) in enumerate(_in_log_order(last), start=1):
-                await self.graph.replace(owner, await self._promoted(owner), sequence)
+                await self._write(owner, sequence)
                 yield done
             await self.graph.finish_rebuild()
         except BaseException:
