@@ -20,6 +20,7 @@ from hindsight_common.errors import RequestError, StopAndFix
 from hindsight_common.events.streams import EXTRACTOR_CONSUMER
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.reading import read_subject
+from hindsight_common.messaging.requester import request
 from hindsight_common.messaging.settlement import Pace
 from hindsight_common.settings import Settings
 from hindsight_extractor import bootstrap as extractor
@@ -327,9 +328,8 @@ async def test_a_wrong_key_pauses_costs_no_turn_and_ends_by_itself(
             await workers.publish(turn("u-1", f"t-{n}", f"I bought a lamp in town {n}."))
             await workers.ask("recall", user_id="u-1", query="x", wait_for_turn=f"t-{n}")
             assert (await workers.ask("turn", user_id="u-1", turn_id=f"t-{n}"))["outcome"] == "provisional"
-        health = workers.extractor.extraction_health
-        assert health is not None
-        assert (health.state, health.cause) == ("paused", "http_401")
+        told = await request(workers.core.bus.nc, "admin.extraction", {}, timeout_s=5)
+        assert (told["model"], told["state"], told["cause"]) == ("stub", "paused", "http_401")
         states = {str(labels["state"]): value for labels, value in metric_points("memory.llm.state")}
         assert states == {"ok": 0, "away": 0, "paused": 1}
         # few requests, however many turns wait
@@ -480,7 +480,8 @@ async def test_a_model_slower_than_the_ack_timer_is_still_asked_once_a_turn(
 async def test_without_a_model_nothing_is_provisional_and_nothing_is_asked(bus: Bus, tmp_path: Path) -> None:
     async with Workers(bus, tmp_path) as workers:
         assert (await workers.say("u-1", "t-1", "I live in Lyon."))["outcome"] == "kept"
-        assert workers.extractor.extraction_health is None
+        told = await request(workers.core.bus.nc, "admin.extraction", {}, timeout_s=5)
+        assert (told["model"], told["state"]) == (None, "ok")
         assert [event.provenance.extractor for event in await events_of(workers)] == ["rules/1"]
 
 

@@ -96,6 +96,11 @@ class ExtractorWorker:
         self._service.endpoint("write", subjects.MEMORY_WRITE, consumers.write(intake))
         turn_outcome = TurnOutcome(core.ids, core.log, core.turns, core.dead_letters, recent)
         self._service.endpoint("turn", subjects.MEMORY_TURN, consumers.outcome(turn_outcome))
+        self._service.endpoint(
+            "extraction",
+            subjects.ADMIN_EXTRACTION,
+            consumers.extraction(llm.chat.name if llm else None, lambda: self.extraction_health),
+        )
         keep = timedelta(hours=core.settings.retention.turn_hours_after_outcome)
         self._sweep = SweepTurns(core.log, core.turns, core.clock, keep)
         # also without an LLM: one that was configured once may have left turns behind

@@ -8,6 +8,7 @@ import structlog
 
 from hindsight_common.errors import GiveUp
 from hindsight_common.events import subjects
+from hindsight_common.events.answers import ExtractionAnswer
 from hindsight_common.events.requests import TurnAnswer, WriteAnswer
 from hindsight_common.messaging.delivery import Delivery
 from hindsight_common.messaging.service import Request
@@ -15,6 +16,7 @@ from hindsight_common.ports.turns import TurnStore
 from hindsight_extractor.application.extraction import ExtractTurn
 from hindsight_extractor.application.first_reading import ReadFirst
 from hindsight_extractor.application.intake import Intake
+from hindsight_extractor.application.model_gate import ExtractionHealth
 from hindsight_extractor.application.turn_outcome import TurnOutcome
 
 _log = structlog.get_logger(__name__)
@@ -74,5 +76,19 @@ def write(intake: Intake) -> Callable[[Request], Awaitable[WriteAnswer]]:
 def outcome(use_case: TurnOutcome) -> Callable[[Request], Awaitable[TurnAnswer]]:
     async def handle(request: Request) -> TurnAnswer:
         return await use_case.answer(request.tenant, request.data)
+
+    return handle
+
+
+def extraction(
+    model: str | None, health: Callable[[], ExtractionHealth | None]
+) -> Callable[[Request], Awaitable[ExtractionAnswer]]:
+    """How the LLM of this worker is; without one, extraction is always well."""
+
+    async def handle(_: Request) -> ExtractionAnswer:
+        now = health()
+        if now is None:
+            return ExtractionAnswer(model=None, state="ok")
+        return ExtractionAnswer(model=model, state=now.state, cause=now.cause, since=now.since)
 
     return handle

@@ -107,6 +107,17 @@ class TurnAnswer(Answer):
     error: ErrorBody | None = None
 
 
+class ExtractionAnswer(Answer):
+    """By whom turns are read. `away` and `paused`: by the rules meanwhile, for the `cause`, `since` then; `paused`
+    needs a person, since key, address or model of the LLM are wrong. `model` None = no LLM is configured.
+    """
+
+    model: str | None
+    state: Literal["ok", "away", "paused"]
+    cause: str | None = None
+    since: datetime | None = None
+
+
 class ListAnswer(Answer):
     """`cursor` None = nothing follows."""
 

@@ -28,6 +28,7 @@ ADMIN_REBUILD_VECTORS: Final = "admin.rebuild"
 ADMIN_REBUILD_GRAPH: Final = "admin.rebuild-graph"
 ADMIN_CONSOLIDATE: Final = "admin.consolidate"
 ADMIN_STATUS: Final = "admin.status"
+ADMIN_EXTRACTION: Final = "admin.extraction"
 
 
 def tenant_of(subject: str, base: str) -> str:
