@@ -9,8 +9,11 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar, get_args
+
+import structlog
 
 from hindsight_common.adapters import sqlite_graph_reading as reading
 from hindsight_common.adapters import sqlite_graph_rows as rows
@@ -18,21 +21,25 @@ from hindsight_common.domain.graph import Node, NodeType, UserGraph
 from hindsight_common.domain.graph_terms import name_terms
 from hindsight_common.domain.graph_walk import Place, Walk
 from hindsight_common.domain.text import normal_key
-from hindsight_common.errors import RetryLater
+from hindsight_common.errors import RetryLater, StopAndFix
 from hindsight_common.ids import Owner
 from hindsight_common.ports.graph import GraphCounts
 
 _T = TypeVar("_T")
+_log = structlog.get_logger(__name__)
 
 
 class SqliteGraph:
     """Implements `ports.graph.GraphStore`. All work runs in two threads, never on the event loop.
 
-    One writes and one answers, each with a connection of its own, so that no answer waits for a large write.
+    One writes and one answers, each with a connection of its own, so that no answer waits for a large write. The
+    graph is derived from the log: a damaged file gives way to an empty one at position 0, which replay fills; one
+    that is damaged in use stops the process (`StopAndFix`), since no event of the log may be given up for it.
     """
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _put_away_if_damaged(path)
         self._writer = _Lane(path)
         self._reader = _Lane(path)
         self._prepared = False
@@ -166,6 +173,12 @@ class _Lane:
             return await asyncio.get_running_loop().run_in_executor(self._thread, in_thread)
         except sqlite3.OperationalError as fault:
             raise RetryLater(f"the graph's file cannot be used now: {fault}") from fault
+        except sqlite3.IntegrityError:
+            raise  # a defect of ours, not of the file
+        except sqlite3.DatabaseError as fault:
+            raise StopAndFix(
+                f"the graph's file is damaged: start again, and it is made anew from the log ({self._path})"
+            ) from fault
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -189,3 +202,21 @@ class _Lane:
 def _places(keys: Sequence[str] | set[str]) -> list[Place]:
     types: tuple[NodeType, ...] = get_args(NodeType)
     return [(node_type, key) for key in keys for node_type in types]
+
+
+def _put_away_if_damaged(path: Path) -> None:
+    if not path.exists() or _is_sound(path):
+        return
+    _log.error("graph.damaged", what="it is rebuilt from the log")
+    for suffix in ("-wal", "-shm", ""):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _is_sound(path: Path) -> bool:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        try:
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+        except sqlite3.OperationalError:
+            return True  # busy, or not to be opened now: whoever uses it will see
+        except sqlite3.DatabaseError:
+            return False
