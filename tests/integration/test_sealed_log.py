@@ -171,6 +171,21 @@ async def test_a_key_missing_without_its_marker_is_an_error(core: Core, owner: O
         [_ async for _ in fresh.log.read(owner)]
 
 
+@pytest.mark.parametrize("destroyed", [False, True])
+async def test_another_master_secret_is_refused_before_anything_is_written(
+    core: Core, owner: Owner, destroyed: bool
+) -> None:
+    await core.keyring.current(owner)
+    if destroyed:
+        await core.keyring.mark_destroyed(owner)
+        await _wipe(core, owner)
+    with pytest.raises(StopAndFix, match="HINDSIGHT_MASTER_KEY"):
+        await Core.over(core.bus, core.settings, b"x" * 32).start()
+    same = Core.over(core.bus, core.settings, SECRET)
+    await same.start()
+    await same.stop()
+
+
 async def test_events_read_back_as_written_and_nothing_at_rest_is_clear(core: Core, owner: Owner) -> None:
     given = _given(core)
     memory_id = given.items[0].memory_id

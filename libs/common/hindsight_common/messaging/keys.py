@@ -15,7 +15,7 @@ from collections import OrderedDict
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
-from hindsight_common.errors import RetryLater
+from hindsight_common.errors import GiveUp, RetryLater, StopAndFix
 from hindsight_common.events import subjects
 from hindsight_common.events.streams import KEYS
 from hindsight_common.ids import Owner
@@ -46,7 +46,25 @@ class NatsKeyring:
         self._subscription: Subscription | None = None
 
     async def start(self) -> None:
+        """Raises `StopAndFix` if the store was made with another master secret: nothing in it could be read."""
+        await self._check_master()
         self._subscription = await self._bus.nc.subscribe("key.*.*.*.destroyed", cb=self._on_marker)
+
+    async def _check_master(self) -> None:
+        message = await last_message(self._bus.js, KEYS.name, "key.>")
+        if message is None:
+            return
+        owner = subjects.owner_of(message.subject)
+        try:
+            if message.subject == subjects.destroyed_keys(owner):
+                await self._marker(owner)
+            else:
+                self._unwrapped(owner, message.data)
+        except GiveUp as fault:
+            raise StopAndFix(
+                "this master key does not open the newest key in the KEYS stream: give the one that the deployment was "
+                "made with as HINDSIGHT_MASTER_KEY or HINDSIGHT_MASTER_KEY_FILE"
+            ) from fault
 
     async def stop(self) -> None:
         if self._subscription is not None and self._bus.nc.is_connected:
