@@ -138,6 +138,11 @@ def object_key(name: str, text: str) -> str:
     return aliases.get(normal_key(folded)) or aliases.get(normal_key(singular)) or normal_key(singular)
 
 
+def alias_key(key: str) -> str | None:
+    """The key under which an object with this key (of `normal_key`) meets its translations; None if it has none."""
+    return _alias_keys().get(key)
+
+
 def _phone_key(text: str) -> str:
     digits = re.sub(r"\D", "", fold_text(text))
     return re.sub(r"^(?:00)?86(?=1\d{10}$)", "", digits) or normal_key(text)

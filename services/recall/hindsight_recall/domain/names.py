@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from hindsight_common.domain.predicates import object_key
+from hindsight_common.domain.predicates import alias_key, object_key
 from hindsight_common.domain.text import fold_text, normal_key
 
 # a name in the graph is looked up whole: words of one, or characters of a Chinese one
@@ -17,7 +17,7 @@ MOST_CHARACTERS: Final = 8
 MOST_NAMES: Final = 240
 
 _HAN = "\u3007\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
-_ATOM: Final = re.compile(rf"[{_HAN}]|[^\s{_HAN}]+")
+_ATOM: Final = re.compile(rf"(?P<han>[{_HAN}])|[^\s{_HAN}]+")
 _ROOM: Final = 8
 _OF_A_CHARACTER: Final = _ROOM // MOST_CHARACTERS
 _OF_A_WORD: Final = _ROOM // MOST_WORDS
@@ -31,21 +31,25 @@ def possible_names(question: str) -> tuple[str, ...]:
     return tuple(islice(dict.fromkeys(key for key in _keys(fold_text(question)) if key), MOST_NAMES))
 
 
-def _keys(folded: str) -> Iterator[str]:
-    for run in _runs(folded):
-        key = normal_key(run)
+def _keys(folded: str) -> Iterator[str | None]:
+    for run, chinese in _runs(folded):
+        # folded Chinese without a sign in it is its own key
+        key = run if chinese else normal_key(run)
         # 我, of or a: no name of one character is worth a look
         if len(key) > 1:
             yield key
-            yield object_key("", run)
+            yield alias_key(key) if chinese else object_key("", run)
 
 
-def _runs(folded: str) -> Iterator[str]:
-    atoms = [(atom.start(), atom.end()) for atom in _ATOM.finditer(folded)]
-    for first, (start, _) in enumerate(atoms):
-        room = _ROOM
-        for begin, end in atoms[first : first + _ROOM]:
-            room -= _OF_A_CHARACTER if re.match(f"[{_HAN}]", folded[begin]) else _OF_A_WORD
+def _runs(folded: str) -> Iterator[tuple[str, bool]]:
+    """Each run, and whether it is Chinese throughout."""
+    atoms = [(atom.start(), atom.end(), atom["han"] is not None) for atom in _ATOM.finditer(folded)]
+    for first, (start, _, _) in enumerate(atoms):
+        room, chinese, before = _ROOM, True, start
+        for begin, end, is_han in atoms[first : first + _ROOM]:
+            room -= _OF_A_CHARACTER if is_han else _OF_A_WORD
             if room < 0:
                 break
-            yield folded[start:end]
+            chinese = chinese and is_han and begin == before
+            before = end
+            yield folded[start:end], chinese
