@@ -105,27 +105,24 @@ def test_changes_in_parts_end_at_the_graph_and_leave_no_node_alone_on_the_way(
     before: UserGraph, after: UserGraph, most: int
 ) -> None:
     nodes = {node_id(ALICE, (n.type, n.key)): n.name for n in before.nodes}
-    edges = {edge_id: edge_id for edge_id in Wanted(ALICE, before).edges}
-    ends = dict(Wanted(ALICE, before).edges)
-    wanted = Wanted(ALICE, after)
+    edges = {edge_id: f"element of {edge_id}" for edge_id in Wanted(ALICE, before).edges}
+    said = {**Wanted(ALICE, before).edges, **Wanted(ALICE, after).edges}
+    standing, wanted = Standing(nodes, edges, frozenset()), Wanted(ALICE, after)
     for _ in range(20):
-        change = wanted.change(Standing(nodes, edges, frozenset()), most)
-        for row in (row for rows in change.nodes.values() for row in rows):
-            nodes[row["id"]] = row["name"]
-        for row in (row for rows in change.edges.values() for row in rows):
-            assert {row["source"], row["target"]} <= nodes.keys()
-            edges[row["id"]] = row["id"]
-            ends[row["id"]] = wanted.edges[row["id"]]
-        for edge_id in change.gone_edges:
-            del edges[edge_id]
+        change = wanted.change(standing, most)
+        standing = standing.after(change)
         for gone in change.gone_nodes:
-            del nodes[gone]
-            assert all(gone not in _ends(ends[each]) for each in edges)
+            assert gone in standing.nodes
+            assert all(gone not in _ends(said[each]) for each in standing.edges)
+        ends = {end for each in standing.edges for end in _ends(said[each])}
+        assert ends <= standing.nodes.keys()
         if change.complete:
             break
-    assert edges.keys() == wanted.edges.keys()
-    assert nodes == {key: node.name for key, node in wanted.nodes.items()}
+        assert change.gone_nodes == []
     assert change.complete
+    assert standing.edges.keys() == wanted.edges.keys()
+    left = {key: name for key, name in standing.nodes.items() if key not in change.gone_nodes}
+    assert left == {key: node.name for key, node in wanted.nodes.items()}
 
 
 def _ends(e: object) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
-from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, Query
+from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncResult, Query
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError, TransientError
 
 from hindsight_common.adapters.neo4j_cypher import FIRST_GENERATION, INDEXES_READY, REHEARSED, SCHEMA
@@ -46,7 +46,7 @@ class Neo4jConnection:
             driver = await self._ready()
             async with driver.session(database=self._database, default_access_mode=READ_ACCESS) as session:
                 result = await session.run(Query(_literal(statement), timeout=READ_TIMEOUT_S), parameters)
-                return await result.data()
+                return await _rows(result)
 
     async def read_all(self, statement: str, **parameters: Any) -> list[Row]:
         """As `read`, with time for a whole graph."""
@@ -57,8 +57,7 @@ class Neo4jConnection:
 
         async def in_transaction(transaction: AsyncManagedTransaction) -> _T:
             async def run(statement: str, parameters: Mapping[str, Any]) -> list[Row]:
-                result = await transaction.run(_literal(statement), dict(parameters))
-                return await result.data()
+                return await _rows(await transaction.run(_literal(statement), dict(parameters)))
 
             return await work(run)
 
@@ -109,6 +108,12 @@ async def _each(transaction: AsyncManagedTransaction, statements: Sequence[str])
 
 
 Run = Callable[[str, Mapping[str, Any]], Awaitable[list[Row]]]
+
+
+async def _rows(result: AsyncResult) -> list[Row]:
+    """As the driver's own `data()`, which looks into every value again for nodes and paths, and takes long for it."""
+    names = result.keys()
+    return [dict(zip(names, record, strict=True)) async for record in result]
 
 
 @asynccontextmanager

@@ -40,8 +40,8 @@ SET g.sequence = CASE WHEN coalesce(g.sequence, 0) < $position THEN $position EL
 FORGET_POSITION: Final = "MATCH (g:Generation {number: $generation}) DELETE g"
 LOCK_OWNER: Final = """
 MERGE (w:Written {generation: $generation, id: $owner}) SET w.locked = true WITH w
-SET w.tenant = $tenant, w.user = $user
-RETURN coalesce(w.sequence, -1) AS sequence
+SET w.tenant = $tenant, w.user = $user, w.writes = coalesce(w.writes, 0) + 1
+RETURN coalesce(w.sequence, -1) AS sequence, w.writes AS writes
 """
 WRITTEN: Final = "MATCH (w:Written {generation: $generation, id: $owner}) SET w.sequence = $position"
 OWNERS: Final = (

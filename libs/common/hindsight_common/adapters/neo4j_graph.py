@@ -7,6 +7,7 @@ generations share the database; readers see the live one, a rebuild fills the ot
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
@@ -49,24 +50,29 @@ class Neo4jGraph:
 
     async def replace(self, owner: Owner, graph: UserGraph, position: int) -> None:
         wanted = Wanted(owner, graph)
+        progress: _Progress | None = None
 
-        async def work(run: Run) -> bool:
+        async def work(run: Run) -> _Progress | None:
             generation = await self._target(run)
             scope = _scope(owner, generation)
-            if (await run(cypher.LOCK_OWNER, scope))[0]["sequence"] > position:
+            lock = (await run(cypher.LOCK_OWNER, scope))[0]
+            if lock["sequence"] > position:
                 await run(cypher.ADVANCE, {"generation": generation, "position": position})
-                return True
-            standing = Standing.of(
-                await run(cypher.STANDING_NODES, scope), await run(cypher.STANDING_EDGES, scope)
-            )
+                return None
+            if progress is not None and lock["writes"] == progress.writes + 1:
+                standing = progress.standing  # nobody wrote in between
+            else:
+                nodes = await run(cypher.STANDING_NODES, scope)
+                standing = Standing.of(nodes, await run(cypher.STANDING_EDGES, scope))
             change = wanted.change(standing)
             await _apply(run, scope, change)
-            if change.complete:
-                await run(cypher.WRITTEN, {**scope, "position": position})
-                await run(cypher.ADVANCE, {"generation": generation, "position": position})
-            return change.complete
+            if not change.complete:
+                return _Progress(lock["writes"], standing.after(change))
+            await run(cypher.WRITTEN, {**scope, "position": position})
+            await run(cypher.ADVANCE, {"generation": generation, "position": position})
+            return None
 
-        while not await self._connection.write(work):
+        while (progress := await self._connection.write(work)) is not None:
             pass
 
     async def _target(self, run: Run) -> int:
@@ -162,6 +168,14 @@ class Neo4jGraph:
 
     async def close(self) -> None:
         await self._connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    """Where a change of several transactions is: the owner's count of writes after the last one, and what stands."""
+
+    writes: int
+    standing: Standing
 
 
 async def _apply(run: Run, scope: Row, change: Change) -> None:

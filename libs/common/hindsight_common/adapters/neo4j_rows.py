@@ -55,6 +55,15 @@ class Standing:
             {row["id"] for row in nodes if row["crowded"]},
         )
 
+    def after(self, change: Change) -> Standing:
+        """What stands once the change is made. New edges have no element yet: nothing deletes them before the end."""
+        nodes, edges = dict(self.nodes), dict(self.edges)
+        nodes.update({row["id"]: row["name"] for rows in change.nodes.values() for row in rows})
+        edges.update({row["id"]: "" for rows in change.edges.values() for row in rows})
+        gone = set(change.gone_edges)
+        kept = {edge_id: element for edge_id, element in edges.items() if element not in gone}
+        return Standing(nodes, kept, self.crowded)
+
 
 class Wanted:
     """A user's graph as it is to stand, with the ids of its nodes and edges."""
