@@ -13,8 +13,11 @@ from nats.aio.client import Client
 
 from hindsight_client.cli.language import say
 from hindsight_common.clock import SystemClock
-from hindsight_common.errors import HindsightError
+from hindsight_common.errors import HindsightError, RequestError
+from hindsight_common.events import subjects
+from hindsight_common.events.answers import ExtractionAnswer
 from hindsight_common.events.streams import CONSUMERS, DEAD, STREAMS
+from hindsight_common.messaging.requester import request
 from hindsight_common.messaging.roll_call import running_services
 from hindsight_common.worker import BEHIND_THE_BUS
 
@@ -39,7 +42,15 @@ class Finding:
 async def examine(nc: Client, *, wait_s: float) -> list[Finding]:
     """Every finding, good ones too; each look stands for itself, so that one fault hides no other."""
     found: list[Finding] = []
-    for look in (_reach(nc), _clock(nc), _streams(nc), _workers(nc, wait_s), _dead_letters(nc), _lag(nc)):
+    for look in (
+        _reach(nc),
+        _clock(nc),
+        _streams(nc),
+        _workers(nc, wait_s),
+        _llm(nc),
+        _dead_letters(nc),
+        _lag(nc),
+    ):
         try:
             found += [finding async for finding in look]
         except (nats.errors.Error, TimeoutError, HindsightError) as error:
@@ -97,6 +108,30 @@ async def _workers(nc: Client, wait_s: float) -> AsyncIterator[Finding]:
                 "查看运行它的 hindsight-standalone 的日志",
             )
             yield Finding("fault", name, say("does not answer", "无应答"), way_out)
+
+
+async def _llm(nc: Client) -> AsyncIterator[Finding]:
+    """Nothing where turns are read by rules."""
+    try:
+        said = await request(nc, subjects.ADMIN_EXTRACTION, {}, timeout_s=2)
+    except RequestError:
+        return  # its worker is away, which is a finding of its own
+    told = ExtractionAnswer.model_validate(said)
+    what = f"LLM {told.model}"
+    if told.state == "paused":
+        way_out = say(
+            "check MEMORY_LLM_API_KEY, MEMORY_LLM_BASE_URL and MEMORY_LLM_MODEL of the extractor; turns are kept",
+            "检查抽取进程的 MEMORY_LLM_API_KEY、MEMORY_LLM_BASE_URL 与 MEMORY_LLM_MODEL；轮次不会丢失",
+        )
+        yield Finding("fault", what, say(f"paused: {told.cause}", f"已暂停：{told.cause}"), way_out)
+    elif told.state == "away":
+        way_out = say(
+            "see why it does not answer; the rules read turns until it does",
+            "查明其无应答的原因；在此期间由规则抽取",
+        )
+        yield Finding("warning", what, say(f"away: {told.cause}", f"不可用：{told.cause}"), way_out)
+    elif told.model is not None:
+        yield Finding("ok", what, say("reads turns", "正在读取轮次"))
 
 
 async def _dead_letters(nc: Client) -> AsyncIterator[Finding]:
