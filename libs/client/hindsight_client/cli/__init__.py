@@ -14,7 +14,15 @@ from hindsight_client.cli import (
 from hindsight_client.cli.arguments import hoisted
 from hindsight_client.cli.program import app
 
-__all__ = ["app", "doctor_command", "import_command", "job_commands", "llm_stub_command", "main", "memory_commands"]
+__all__ = [
+    "app",
+    "doctor_command",
+    "import_command",
+    "job_commands",
+    "llm_stub_command",
+    "main",
+    "memory_commands",
+]
 
 
 def main() -> None:
