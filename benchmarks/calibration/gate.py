@@ -67,7 +67,7 @@ def word_coverage(query: str, memory: str, predicate: str | None) -> float:
 async def similarities(
     embedder: SideBySideEmbedder[Any], pairs: Sequence[Pair], meaning_share: float
 ) -> Similarities:
-    queries = await embedder.embed_queries([pair.query for pair in pairs])
+    queries = await embedder.embed_queries([_WORDS.without_names(pair.query) for pair in pairs])
 
     async def fused(crossed: Iterable[tuple[Mismatch, str | None]]) -> NDArray[np.float64]:
         every = list(crossed)

@@ -23,7 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hindsight_common.adapters.side_by_side import SideBySideEmbedder
+from hindsight_common.adapters.words import BackgroundWords
 
+# questions are compared as recall compares them
+WORDS = BackgroundWords()
 HERE = Path(__file__).resolve().parent
 Part = Literal["fit", "held"]
 Rows = NDArray[np.float32]
@@ -148,7 +151,7 @@ async def embed_pairs(embedder: SideBySideEmbedder[Any], pairs: Sequence[Pair]) 
 
     return Vectors(
         is_named=np.array([pair.who is not None for pair in pairs]),
-        queries=await embedder.embed_queries([pair.query for pair in pairs]),
+        queries=await embedder.embed_queries([WORDS.without_names(pair.query) for pair in pairs]),
         memories=await embedder.embed_passages(memories),
         memories_as_queries=await embedder.embed_queries(memories),
         unrelated=await beside([one for one in crossed if pairs[one.asked].who is None]),

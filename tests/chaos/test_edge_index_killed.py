@@ -116,10 +116,7 @@ async def same_answers(one: MemoryIndex, other: MemoryIndex) -> None:
         ):
             hits = [
                 [(hit.memory_id, hit.score) for hit in await index.search_vector(owner, query, where, 20)]
-                + [
-                    (hit.memory_id, hit.score)
-                    for hit in await index.search_words(owner, words, where, 400)
-                ]
+                + [(hit.memory_id, hit.score) for hit in await index.search_words(owner, words, where, 400)]
                 for index in (one, other)
             ]
             assert dict(hits[0]) == pytest.approx(dict(hits[1]), abs=1e-5)

@@ -11,7 +11,6 @@ import pytest
 from test_edge_index_folder import ANNA, DIMENSION, a_row
 
 from hindsight_common.adapters.edge_home import EdgeHome
-from hindsight_common.errors import StopAndFix
 
 ROWS = 40
 
@@ -74,9 +73,7 @@ async def test_a_damaged_index_begins_anew_and_asks_for_the_whole_log(
     await index.close()
 
 
-async def test_an_index_that_is_whole_stays_and_so_does_one_of_another_model(folder: Path) -> None:
-    with pytest.raises(StopAndFix, match="model_name"):
-        _home(folder, model_id="other").open_live()
+async def test_an_index_that_is_whole_stays(folder: Path) -> None:
     index = _home(folder).open_live()
     assert (await index.position(), await index.count(ANNA)) == (77, ROWS)
     # emptied by forgetting, not by damage
@@ -86,3 +83,17 @@ async def test_an_index_that_is_whole_stays_and_so_does_one_of_another_model(fol
     index = _home(folder).open_live()
     assert (await index.position(), await index.count()) == (78, 0)
     await index.close()
+
+
+async def test_an_index_of_another_model_begins_anew_and_never_mixes(tmp_path: Path) -> None:
+    before = EdgeHome(tmp_path, dimension=4, model_id="model/1").open_live()
+    await before.commit(7)
+    await before.close()
+    for dimension, model_id in ((4, "model/2"), (8, "model/3")):
+        anew = EdgeHome(tmp_path, dimension=dimension, model_id=model_id).open_live()
+        assert await anew.position() == 0
+        await anew.commit(3)
+        await anew.close()
+    again = EdgeHome(tmp_path, dimension=8, model_id="model/3").open_live()
+    assert await again.position() == 3
+    await again.close()

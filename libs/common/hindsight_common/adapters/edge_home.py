@@ -1,7 +1,7 @@
 """Qdrant Edge indexes in numbered folders; a small file names the live one and is replaced in one step.
 
-An index is derived from the log: one that is damaged is put away, and the new one in its place, at position 0, is
-filled by replay like any that begins.
+An index is derived from the log: one that is damaged, or was written by another model, is put away, and the new one
+in its place, at position 0, is filled by replay like any that begins.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import structlog
 
 from hindsight_common.adapters.durable_file import write_durably
 from hindsight_common.adapters.qdrant_edge import QdrantEdgeIndex
-from hindsight_common.adapters.qdrant_edge_shard import IndexDamaged
+from hindsight_common.adapters.qdrant_edge_shard import IndexDamaged, IndexOfAnotherModel
 from hindsight_common.ports.memory_index import MemoryIndex
 
 _log = structlog.get_logger(__name__)
@@ -38,8 +38,12 @@ class EdgeHome:
             return self._open(self._folder / name)
         except IndexDamaged as damage:
             _log.error("index.damaged", reason=str(damage), what="it is rebuilt from the log")
-            shutil.rmtree(self._folder / name)
-            return self._open(self._folder / name)
+        except IndexOfAnotherModel as change:
+            _log.warning(
+                "index.model_changed", reason=str(change), what="everything is embedded again from the log"
+            )
+        shutil.rmtree(self._folder / name)
+        return self._open(self._folder / name)
 
     def _live_name(self) -> str:
         pointer = self._folder / "LIVE"

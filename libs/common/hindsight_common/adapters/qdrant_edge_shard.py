@@ -24,6 +24,10 @@ class IndexDamaged(StopAndFix):
     """Its files are not what was written; it has to be made again from the log."""
 
 
+class IndexOfAnotherModel(StopAndFix):
+    """Vectors of two models never mix: it has to be made again from the log, or the model set back."""
+
+
 def check_description(path: Path, dimension: int, model_id: str) -> None:
     wanted = {"format": 1, "model_id": model_id, "dimension": dimension}
     if not path.exists():
@@ -31,10 +35,10 @@ def check_description(path: Path, dimension: int, model_id: str) -> None:
         return
     found = _read(path)
     if found != wanted:
-        raise StopAndFix(
+        raise IndexOfAnotherModel(
             f"{path.parent} was written by {found.get('model_id')} ({found.get('dimension')} numbers, format "
             f"{found.get('format')}) and was opened for {model_id} ({dimension} numbers, format 1): "
-            "rebuild it beside, or set embedding.model_name back"
+            "vectors of two models never mix"
         )
 
 

@@ -17,6 +17,12 @@ class WordAnalyzer(Protocol):
         """
         ...
 
+    def without_names(self, text: str) -> str:
+        """A question without the given names in Latin letters that it mentions, for the comparison of meaning: a
+        shared name makes any two sentences alike. The whole text where nothing else would be left.
+        """
+        ...
+
     def document_weights(self, text: str) -> Mapping[str, float]:
         """BM25 weight of each term of a stored text, idf left out (the query brings it)."""
         ...

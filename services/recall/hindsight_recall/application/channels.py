@@ -98,7 +98,7 @@ class Channels:
         )
 
     async def _vector(self, query: str) -> NDArray[np.float32]:
-        vectors = await self.embedder.embed_queries([query])
+        vectors = await self.embedder.embed_queries([self.words.without_names(query)])
         return cast("NDArray[np.float32]", vectors[0])
 
     async def _related(self, owner: Owner, query: str) -> list[str]:

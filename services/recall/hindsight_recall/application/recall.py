@@ -45,9 +45,9 @@ class RecallPolicy:
     top_k: int = 3
     min_score: float = 0.5
     weights: Weights = field(default_factory=Weights)
-    gate: float = 0.2
+    gate: float = 0.15
     half_life_days: float = 135.0
-    meaning_share: float = 0.5
+    meaning_share: float = 0.6
 
 
 @dataclass(frozen=True, slots=True)
