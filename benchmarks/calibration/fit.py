@@ -42,7 +42,8 @@ from hindsight_common.domain.calibration import Calibration
 SHIPPED = HERE.parents[1] / "libs" / "common" / "hindsight_common" / "data" / "calibration"
 # Where quantiles of the fitted part go. The steepest part lies where a cosine says most: between unrelated and true.
 UNRELATED_GOALS = ((0.5, 0.03), (0.75, 0.1), (0.95, 0.3))
-# Half of the true pairs lie above their median: there, too, the line must rise, or the order among good answers is lost.
+# Half of the true pairs lie above their median: there, too, the line must rise, or the order among good
+# answers is lost.
 TRUE_GOALS = ((0.5, 0.79), (0.9, 0.92))
 SAME_TEXT_GOALS = ((0.05, 0.97),)
 # Below this separation of true pairs from the user's other memories a language is not told apart.

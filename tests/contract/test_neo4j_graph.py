@@ -17,6 +17,7 @@ from hindsight_common.adapters.neo4j_graph import Neo4jGraph
 from hindsight_common.adapters.neo4j_rows import Standing, Wanted, node_id
 from hindsight_common.domain.graph import Node, UserGraph
 from hindsight_common.errors import RetryLater
+from hindsight_common.ports.graph import FAN
 
 
 async def test_two_processes_that_write_one_person_at_once_leave_one_node(neo4j_url: str) -> None:
@@ -63,6 +64,19 @@ async def test_a_change_too_large_for_one_transaction_ends_in_the_same_graph(
     await store.replace(ALICE, named(*(f"old {n}" for n in range(8))), 1)
     await store.replace(ALICE, named(*(f"new {n}" for n in range(8)), "old 3"), 2)
     assert await store.read(ALICE) == named(*(f"new {n}" for n in range(8)), "old 3")
+    await store.close()
+
+
+async def test_only_a_node_with_many_edges_remembers_the_best_of_them(neo4j_url: str) -> None:
+    await emptied(neo4j_url)
+    store = Neo4jGraph(neo4j_url)
+    await store.replace(ALICE, named(*(f"friend {n}" for n in range(300))), 1)
+    async with AsyncGraphDatabase.driver(neo4j_url) as driver:
+        remembered = "MATCH (n:Owned) WHERE n.best IS NOT NULL RETURN n.key AS key, size(n.best) AS size"
+        found = await driver.execute_query(remembered)
+        assert [record.data() for record in found.records] == [{"key": "user", "size": FAN}]
+        await store.replace(ALICE, named("friend 7"), 2)
+        assert (await driver.execute_query(remembered)).records == []
     await store.close()
 
 

@@ -186,12 +186,14 @@ async def _apply(run: Run, scope: Row, change: Change) -> None:
     for relation, edge_rows in sorted(change.edges.items()):
         for batch in _batches(edge_rows):
             await run(cypher.MERGE_EDGES[relation], {**scope, "rows": batch})
-    for statement, gone in (
+    for statement, ids in (
         (cypher.DELETE_EDGES, change.gone_edges),
         (cypher.DELETE_NODES, change.gone_nodes),
+        (cypher.REMEMBER_BEST, change.crowded),
+        (cypher.FORGET_BEST, change.uncrowded),
     ):
-        for batch in _batches(gone):
-            await run(statement, {**scope, "rows": batch})
+        for batch in _batches(ids):
+            await run(statement, {**scope, "rows": batch, "fan": FAN})
 
 
 def _batches(rows: Sequence[Any]) -> Iterator[list[Any]]:
