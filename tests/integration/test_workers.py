@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,15 @@ from scripted_extractors import GatedExtractor, ScriptedExtractor
 from workers import Workers, eventually, turn
 
 from hindsight_common.errors import RequestError
+from hindsight_common.events.streams import CONSUMERS
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.reading import read_subject
 from hindsight_common.messaging.requester import request
 from hindsight_common.observability import tracer
 from hindsight_common.ports.memory_index import Hit, IndexFilter, IndexRow
 from hindsight_extractor import bootstrap as extractor
+from hindsight_pruner.application import forgetting
+from hindsight_pruner.domain.tombstones import parts
 
 
 @pytest.fixture
@@ -392,7 +396,7 @@ async def test_the_status_says_what_waits_and_how_far_the_vectors_are(workers: W
     status = await request(workers.core.bus.nc, "admin.status", {}, timeout_s=5)
     assert status["vectors"]["position"] == outcome["position"]
     assert status["vectors"]["memories"] == outcome["memories"]
-    assert set(status["waiting"]) == {"intake", "extractor", "vectors", "graph", "eraser"}
+    assert set(status["waiting"]) == {spec.durable for spec in CONSUMERS}
     assert status["waiting"]["vectors"] == 0
 
 
@@ -409,3 +413,18 @@ async def test_what_people_wrote_is_redacted_wherever_it_stands(workers: Workers
     assert "李雷" in str(accepted)
     await workers.ask("recall", user_id="u-1", query="x", wait_for_turn="t-1")
     assert not any(secret in content for content in await workers.contents("u-1"))
+
+
+async def test_a_user_of_more_turns_than_fit_into_one_tombstone_is_forgotten_whole(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forgetting, "parts", partial(parts, most=2))
+    for n in range(5):
+        await workers.say("u-1", f"t-{n}", f"I went to city number {n} with Ida.")
+    receipt = (await workers.ask("forget", user_id="u-1", everything=True, confirm=True))["receipt"]
+    assert (receipt["status"], receipt["stores"]["keys"]["removed"]) == ("done", 1)
+    assert await workers.contents("u-1") == []
+    await workers.admin("rebuild")
+    assert await workers.contents("u-1") == []
+    for n in range(5):
+        assert await workers.outcome("u-1", f"t-{n}") == "forgotten"

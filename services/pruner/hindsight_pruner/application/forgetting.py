@@ -17,6 +17,7 @@ from hindsight_common.ports.raw_turns import RawTurns
 from hindsight_common.ports.turns import TurnStore
 from hindsight_pruner.application.receipts import Receipts
 from hindsight_pruner.domain.tombstones import (
+    parts,
     pieces_of_memories,
     pieces_of_turns,
     resting_on,
@@ -47,9 +48,11 @@ class Forget:
         decided = await self._decide(tenant, request, owner, ledger, events)
         if not request.confirm:
             return ForgetAnswer(would_forget=tuple(shown(m) for m in resting_on(ledger, decided.pieces)))
-        receipt_id = self.ids.event_id(owner, "forgotten", body_of(decided).decode())
+        *earlier, last = parts(decided)
+        receipt_id = self.ids.event_id(owner, "forgotten", body_of(last).decode())
         with self.receipts.expected(receipt_id) as waiter:
-            await self.log.append(owner, decided, accepted_at=decided.decided_at)
+            for part in (*earlier, last):
+                await self.log.append(owner, part, accepted_at=part.decided_at)
             return ForgetAnswer(receipt=await self.receipts.wait(receipt_id, waiter))
 
     async def _decide(

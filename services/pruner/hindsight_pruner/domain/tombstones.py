@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from hindsight_common.domain.fold import Ledger, closings_of
 from hindsight_common.domain.memory import Forgotten, LogEvent, Memory, Piece
+
+Scope = Literal["items", "session", "user"]
+
+# about 70 bytes a turn, once in the clear header and once in the body: well below what a message may weigh
+MOST_PIECES: Final = 5000
 
 
 def pieces_of_memories(memories: Iterable[Memory]) -> tuple[Piece, ...]:
@@ -35,7 +41,7 @@ def resting_on(ledger: Ledger, pieces: Iterable[Piece]) -> list[Memory]:
 
 def tombstone(
     events: list[tuple[str, LogEvent]],
-    scope: Literal["items", "session", "user"],
+    scope: Scope,
     pieces: tuple[Piece, ...],
     now: datetime,
 ) -> Forgotten:
@@ -49,6 +55,20 @@ def tombstone(
         after.apply(event_id, event)
     after.apply("", bare)
     return Forgotten(scope, pieces, now, closings_of(before, after))
+
+
+def parts(whole: Forgotten, most: int = MOST_PIECES) -> list[Forgotten]:
+    """A tombstone in parts that fit into a message, to be written in order; the last one has the whole's scope.
+
+    Together they cover the same, and until the last is written nobody's key is destroyed.
+    """
+    earlier = range(0, max(0, len(whole.pieces) - most), most)
+    rest = len(earlier) * most
+    scope: Scope = "items" if whole.scope == "items" else "session"
+    return [
+        *(Forgotten(scope, whole.pieces[start : start + most], whole.decided_at) for start in earlier),
+        replace(whole, pieces=whole.pieces[rest:]),
+    ]
 
 
 def _order(piece: Piece) -> tuple[str, str]:
