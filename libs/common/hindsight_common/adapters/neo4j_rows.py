@@ -19,8 +19,6 @@ from hindsight_common.ports.graph import FAN
 
 # rows written in one transaction: about 100 MB of the server's memory
 MOST_CHANGES: Final = 20_000
-# a node with more remembers the best of them
-MANY_EDGES: Final = 4 * FAN
 
 
 @dataclass(slots=True)
@@ -109,7 +107,7 @@ class Wanted:
 
     def _crowded(self) -> set[str]:
         ends = Counter(end for edge in self.edges.values() for end in {edge.source, edge.target})
-        return {node_id(self.owner, place) for place, degree in ends.items() if degree > MANY_EDGES}
+        return {node_id(self.owner, place) for place, degree in ends.items() if degree > FAN}
 
 
 def _edge_row(owner: Owner, edge_id: str, edge: Edge) -> Row:
