@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hindsight_common.domain.fold import Ledger
-from hindsight_common.domain.memory import Closing, Forgotten
+from hindsight_common.domain.memory import Closing, Forgotten, LogEvent
 from hindsight_pruner.domain.tombstones import parts
 
 WHOLE = st.builds(
@@ -32,7 +32,8 @@ def test_what_parts_cover_is_forgotten_as_by_the_whole() -> None:
     turns = [given_turn(f"t{n}", evidence(f"t{n}")) for n in range(1, 6)]
     whole = Forgotten("user", tuple((turn.turn_key, None) for turn in turns), moment(9))
     ledger = Ledger()
-    for number, event in enumerate([*turns, *parts(whole, 2)]):
+    events: list[LogEvent] = [*turns, *parts(whole, 2)]
+    for number, event in enumerate(events):
         ledger.apply(str(number), event)
     assert ledger.memories() == {}
     assert set(ledger.outcomes().values()) == {"forgotten"}
