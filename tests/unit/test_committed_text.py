@@ -28,7 +28,7 @@ def test_an_index_line_of_a_lock_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["/tmp/x", "https://example.org/work/item", "./work/list", "~/root/x", "pypi", ""]
+    "text", ["/tmp/x", "https://example.org/roots/item", "./tmpl/list", "~/root/x", "pypi", ""]
 )
 def test_ordinary_text_passes(text: str) -> None:
     assert not list(findings(HERE, text))
