@@ -20,8 +20,8 @@ from hindsight_recall.domain.questions import asked_in
 
 _MEMORY: Final = TypeAdapter(Memory)
 
-# of a word that stands in a memory of usual length once, whose weight is 1
-ASKED_WEIGHT: Final = 0.9
+# as much as a word that stands once in a memory of usual length: what a fact is about need not be named in it
+ASKED_WEIGHT: Final = 1.0
 
 
 def hashed(ids: IdFactory, owner: Owner, weights: Mapping[str, float]) -> dict[int, float]:
@@ -78,7 +78,7 @@ class RowMaker:
         )
 
     def _word_weights(self, memory: Memory) -> dict[str, float]:
-        """A fact is found by its own words, and more weakly by those in which one asks for its kind."""
+        """A fact is found by its own words, and as well by those in which one asks for its kind."""
         weights = dict.fromkeys(self._words.terms(asked_in(memory.predicate)), ASKED_WEIGHT)
         for term, weight in self._words.document_weights(memory.search_text).items():
             weights[term] = max(weight, weights.get(term, 0.0))
