@@ -161,7 +161,7 @@ class RecallSettings(Section):
     )
     weights: RecallWeights = RecallWeights()
     meaning_share: float = setting(
-        0.6,
+        0.5,
         "Share of meaning in similarity; the rest is that of words.",
         "相似度中语义所占的份额，其余为词语所占。",
         ge=0,

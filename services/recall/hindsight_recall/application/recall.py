@@ -47,7 +47,7 @@ class RecallPolicy:
     weights: Weights = field(default_factory=Weights)
     gate: float = 0.15
     half_life_days: float = 135.0
-    meaning_share: float = 0.6
+    meaning_share: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
