@@ -236,8 +236,11 @@ async def test_b72_similarity_is_one_for_the_same_and_none_for_the_unrelated(pla
         ("b72-zh", "我会拉小提琴", "季度税务申报截止日期"),
     ):
         await plain.say(user, "e-1", text)
-        (same, *_) = await plain.recall(user, text, **only)
-        assert 0.75 <= same["score"] <= 1
+        (memory,) = await plain.everything(user)
+        (same, *_) = await plain.recall(user, memory["content"], **only)
+        assert 0.9 <= same["score"] <= 1
+        (told, *_) = await plain.recall(user, text, **only)
+        assert 0.6 <= told["score"] <= 1
         other = await plain.recall(user, unrelated, **only)
         assert all(0 <= m["score"] <= 0.2 for m in other)
         assert await plain.recall(user, unrelated) == []

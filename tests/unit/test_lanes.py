@@ -82,15 +82,17 @@ async def test_no_more_jobs_run_at_once_than_there_are_threads() -> None:
 
 async def test_an_error_reaches_the_caller_and_drops_what_has_not_begun(lanes: Lanes) -> None:
     done: list[int] = []
-    second = Gate()
+    # one for each lane: the one that failed goes on to the next job before the caller hears of it
+    second, third = Gate(), Gate()
 
     def fail() -> str:
         raise RetryLater("no memory")
 
-    jobs: list[Callable[[], object]] = [fail, second, *(partial(done.append, n) for n in range(50))]
+    jobs: list[Callable[[], object]] = [fail, second, third, *(partial(done.append, n) for n in range(50))]
     with pytest.raises(RetryLater, match="no memory"):
         await lanes.run(jobs, urgent=False)
     second.open()
+    third.open()
     await lanes.run([int], urgent=False)
     assert done == []
 
