@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -81,20 +81,22 @@ async def test_no_more_jobs_run_at_once_than_there_are_threads() -> None:
 
 
 async def test_an_error_reaches_the_caller_and_drops_what_has_not_begun(lanes: Lanes) -> None:
-    done: list[int] = []
-    # one for each lane: the one that failed goes on to the next job before the caller hears of it
-    second, third = Gate(), Gate()
+    begun: list[int] = []
+    release = threading.Event()
 
     def fail() -> str:
         raise RetryLater("no memory")
 
-    jobs: list[Callable[[], object]] = [fail, second, third, *(partial(done.append, n) for n in range(50))]
+    def hold(number: int) -> None:
+        begun.append(number)
+        release.wait(30)
+
     with pytest.raises(RetryLater, match="no memory"):
-        await lanes.run(jobs, urgent=False)
-    second.open()
-    third.open()
+        await lanes.run([fail, *(partial(hold, n) for n in range(50))], urgent=False)
+    release.set()
     await lanes.run([int], urgent=False)
-    assert done == []
+    # the one lane may have taken one more job before the caller heard of the fault
+    assert len(begun) <= 1
 
 
 async def test_a_cancelled_caller_leaves_no_work_behind(lanes: Lanes) -> None:
