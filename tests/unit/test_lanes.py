@@ -91,8 +91,9 @@ async def test_an_error_reaches_the_caller_and_drops_what_has_not_begun(lanes: L
         begun.append(number)
         release.wait(30)
 
+    jobs: list[Callable[[], object]] = [fail, *(partial(hold, n) for n in range(50))]
     with pytest.raises(RetryLater, match="no memory"):
-        await lanes.run([fail, *(partial(hold, n) for n in range(50))], urgent=False)
+        await lanes.run(jobs, urgent=False)
     release.set()
     await lanes.run([int], urgent=False)
     # the one lane may have taken one more job before the caller heard of the fault
