@@ -8,7 +8,10 @@ import pytest
 from hindsight_common.events import subjects
 from hindsight_common.events.conversation import ConversationTurn
 from hindsight_common.events.requests import (
+    DecideRequest,
     ForgetRequest,
+    GetRequest,
+    InjectRequest,
     ListRequest,
     RecallRequest,
     TimeRange,
@@ -60,6 +63,9 @@ def test_the_reference_names_every_field_subject_path_and_error(page: Path) -> N
             ForgetRequest,
             ListRequest,
             TurnRequest,
+            GetRequest,
+            DecideRequest,
+            InjectRequest,
         )
         for name, info in model.model_fields.items()
     } - {"query", "time_range"}

@@ -46,7 +46,7 @@ class MemoryOut(Answer):
     """A memory as its owner sees it. A fact has subject, predicate and object, an event has none of them;
     `negated` = said not to hold, or no longer; `people` are those whom it names.
 
-    `valid_until` None = it still holds. Importance and confidence are 0–1.
+    `valid_until` None = it still holds. `pinned` = never pruned and never cooled. Importance and confidence are 0–1.
     """
 
     id: str
@@ -66,6 +66,7 @@ class MemoryOut(Answer):
     recorded_at: datetime
     valid_from: datetime | None = None
     valid_until: datetime | None = None
+    pinned: bool = False
     sources: tuple[Source, ...] = ()
 
 
@@ -123,6 +124,25 @@ class ListAnswer(Answer):
 
     memories: tuple[MemoryOut, ...]
     cursor: str | None = None
+
+
+class MemoryAnswer(Answer):
+    """One memory. `position` is where the decision that was just taken stands in the log, for `wait_for`."""
+
+    memory: MemoryOut
+    position: int | None = None
+
+
+class InjectAnswer(Answer):
+    """`snapshot` is ready to be put into a prompt; `parts` holds what each of its layers is made of, `degraded`
+    names what is missing, `took_ms` is milliseconds by step.
+    """
+
+    snapshot: str
+    intent: str
+    parts: dict[str, object] = {}
+    degraded: tuple[str, ...] = ()
+    took_ms: dict[str, float] = {}
 
 
 class StoreReceipt(Answer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, ConfigDict, Field, field_validator, model_validator
@@ -12,7 +12,9 @@ from hindsight_common.events.answers import (
     ErrorAnswer,
     ErrorBody,
     ForgetAnswer,
+    InjectAnswer,
     ListAnswer,
+    MemoryAnswer,
     MemoryOut,
     Outcome,
     Progress,
@@ -33,12 +35,17 @@ from hindsight_common.events.strict_json import Model, build, read_object
 __all__ = [
     "Answer",
     "ConsolidateRequest",
+    "DecideRequest",
     "ErrorAnswer",
     "ErrorBody",
     "ForgetAnswer",
     "ForgetRequest",
+    "GetRequest",
+    "InjectAnswer",
+    "InjectRequest",
     "ListAnswer",
     "ListRequest",
+    "MemoryAnswer",
     "MemoryOut",
     "Outcome",
     "Progress",
@@ -63,6 +70,8 @@ WriteRequest = ConversationTurn
 Status = Literal["active", "provisional", "superseded", "disputed", "cold", "stale", "quarantined"]
 Hidden = Literal["superseded", "disputed", "cold", "stale", "quarantined"]
 
+MAX_SAID_CHARACTERS: Final = 2000
+
 
 def _check_query(text: str) -> str:
     if len(text.encode("utf-8", "surrogatepass")) > MAX_MESSAGE_BYTES:
@@ -80,8 +89,18 @@ def _check_memory_id(value: str) -> str:
         raise refusal("is not the id of a memory") from None
 
 
+def _check_said(text: str) -> str:
+    cleaned = clean_text(text).strip()
+    if not cleaned:
+        raise refusal("must not be blank")
+    if len(cleaned) > MAX_SAID_CHARACTERS:
+        raise refusal(f"is longer than {MAX_SAID_CHARACTERS} characters")
+    return cleaned
+
+
 MemoryId = Annotated[str, AfterValidator(_check_memory_id)]
 Query = Annotated[str, AfterValidator(_check_query)]
+Said = Annotated[str, AfterValidator(_check_said)]
 
 
 class TimeRange(Body):
@@ -197,6 +216,49 @@ class ForgetRequest(Body):
         if len({"memory_ids", "session_id", "everything"} & self.model_fields_set) != 1:
             raise refusal("say exactly one of memory_ids, session_id and everything: true")
         return self
+
+
+class GetRequest(Body):
+    """One memory of a user, whatever its status."""
+
+    user_id: Id
+    memory_id: MemoryId
+
+
+class DecideRequest(Body):
+    """Someone's word about one memory: what it should say (`object` for a fact, `content` for an event), whether it
+    is pinned. At least one of them.
+    """
+
+    user_id: Id
+    memory_id: MemoryId
+    object: Said | None = None
+    content: Said | None = None
+    pinned: bool | None = None
+
+    @field_validator("object", "content", "pinned")
+    @classmethod
+    def _given(cls, value: str | bool | None) -> str | bool:
+        if value is None:
+            raise refusal("must not be null; leave it out to let it be")
+        return value
+
+    @model_validator(mode="after")
+    def _one_at_least(self) -> DecideRequest:
+        if not {"object", "content", "pinned"} & self.model_fields_set:
+            raise refusal("say what to change: object, content or pinned")
+        return self
+
+
+class InjectRequest(Body):
+    """The block of memory for one call of an LLM. `token_budget` None is the deployment's."""
+
+    user_id: Id
+    session_id: Id
+    query: Query
+    role: Id | None = None
+    token_budget: int | None = Field(default=None, ge=64, le=100_000)
+    format: Literal["snapshot"] = "snapshot"
 
 
 class ConsolidateRequest(Body):
