@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from hindsight_common.errors import GiveUp, RequestError
 from hindsight_common.events.content import MAX_MESSAGE_BYTES, count_dropped, text_of
@@ -38,11 +38,31 @@ class _Limits:
     max_message_bytes: int
 
 
+def _as_published(schema: dict[str, Any]) -> None:
+    """A publisher may send more than what is kept of it: other fields, and content in parts."""
+    schema["additionalProperties"] = True
+    for counted in ("ignored_fields", "dropped_parts"):
+        del schema["properties"][counted]
+    part = {"type": "object", "properties": {"type": {"type": "string"}, "text": {"type": "string"}}}
+    schema["properties"]["content"] = {
+        "title": "Content",
+        "description": "Text, null, or a list of parts of which the text counts.",
+        "default": "",
+        "anyOf": [
+            {"type": "string"},
+            {"type": "null"},
+            {"type": "array", "items": {"anyOf": [{"type": "string"}, part]}},
+        ],
+    }
+
+
 class ConversationMessage(Body):
     """One message, cleaned. `id` is never empty once the turn is parsed.
 
     `ignored_fields` and `dropped_parts` count what the publisher sent beside the text (tool calls, images).
     """
+
+    model_config = ConfigDict(json_schema_extra=_as_published)
 
     id: Id | None = None
     role: Id

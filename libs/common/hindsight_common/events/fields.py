@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Annotated, Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 from pydantic_core import PydanticCustomError
 
 MAX_ID_BYTES: Final = 256
@@ -127,7 +127,12 @@ def not_yet(neutral: Any) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-Id = Annotated[str, AfterValidator(check_id)]
+# the validators say more than a schema can: this is what generators of clients and of tests may know
+Id = Annotated[
+    str,
+    AfterValidator(check_id),
+    Field(json_schema_extra={"minLength": 1, "maxLength": MAX_ID_BYTES}),
+]
 Zone = Annotated[str, AfterValidator(check_zone)]
 Name = Annotated[str | None, AfterValidator(lambda value: None if value is None else _check_name(value))]
 AwareTime = Annotated[datetime, BeforeValidator(read_time), PlainSerializer(datetime.isoformat)]
