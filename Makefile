@@ -18,7 +18,7 @@ MODULES := $(subst $() $(),$(comma),$(foreach n,common client extractor recall c
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup run test check format lock examples bench-recall bench-embedding bench-index bench-graph clean
+.PHONY: help setup run test check format lock examples documents bench-recall bench-embedding bench-index bench-graph clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ lock: ## Pin requirements*.in anew, with hashes
 examples: $(READY) ## Write config.example.yaml and .env.example from the declared settings
 	$(BIN)/python -m hindsight_common.settings.examples yaml > config.example.yaml
 	$(BIN)/python -m hindsight_common.settings.examples env > .env.example
+
+documents: $(READY) ## Write the pages and descriptions that are made from the code
+	$(BIN)/python -m scripts.bus_documents
 
 bench-recall: $(READY) ## Recall on LoCoMo files; ARGS="locomo10.json --language en"
 	$(BIN)/python -m benchmarks.recall $(ARGS)
