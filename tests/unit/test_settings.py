@@ -258,7 +258,9 @@ def test_sqlite_of_the_predecessor_is_read_as_embedded_and_said(
         ("memory_layers: {episodic: {db_path: /tmp/x.db}}", "set data_dir"),
         ("episodic: {db_path: /tmp/x.db}", "set data_dir"),
         ("session_isolation: false", "can no longer be switched off"),
-        ("memory_store: server", "needs qdrant_url"),
+        ("memory_store: server", r"needs redis_url \(HINDSIGHT_REDIS_URL\), qdrant_url .*, neo4j_url "),
+        ("qdrant_collection: a b", "qdrant_collection: takes letters"),
+        ("neo4j_url: bolt://neo4j:secret@here:7687", "neo4j_url: must be an address such as bolt://"),
     ],
 )
 def test_what_no_longer_applies_is_refused_with_the_reason(text: str, reason: str) -> None:

@@ -51,7 +51,9 @@ _PLAINLY: Final[Mapping[str, str]] = {
 }
 _SUCH_AS: Final[Mapping[str, str]] = {
     "nats_url": "nats://127.0.0.1:4222",
+    "redis_url": "redis://127.0.0.1:6379/0",
     "qdrant_url": "http://127.0.0.1:6333",
+    "neo4j_url": "bolt://127.0.0.1:7687",
 }
 
 _log = logging.getLogger("hindsight.settings")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -10,6 +11,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 ENV_PREFIX: Final = "HINDSIGHT_"
 ENV_NESTING: Final = "__"
+# what the server form cannot do without, beside the bus
+SERVER_STORES: Final = ("redis_url", "qdrant_url", "neo4j_url")
 
 
 def setting(default: Any, english: str, chinese: str, *, planned: bool = False, **limits: Any) -> Any:
@@ -293,8 +296,8 @@ class Settings(BaseSettings):
 
     memory_store: Literal["embedded", "server"] = setting(
         "embedded",
-        "embedded: all stores inside one process; server: NATS and Qdrant of their own.",
-        "embedded：所有存储都在一个进程内；server：使用独立的 NATS 与 Qdrant。",
+        "embedded: all stores inside one process; server: NATS, Redis, Qdrant and Neo4j of their own.",
+        "embedded：所有存储都在一个进程内；server：使用独立的 NATS、Redis、Qdrant 与 Neo4j。",
     )
     data_dir: Path = setting(
         Path("data"), "Where the embedded form keeps everything.", "嵌入式形态存放全部数据的目录。"
@@ -305,11 +308,56 @@ class Settings(BaseSettings):
         "消息总线的地址。",
         pattern=r"^(nats|tls|ws|wss)://\S+$",
     )
+    redis_url: str | None = setting(
+        None,
+        "Address of Redis, which holds working memory: redis://, rediss:// or unix://; a password may stand in it, "
+        "then give it by the environment.",
+        "存放工作记忆的 Redis 地址：redis://、rediss:// 或 unix://；其中可含密码，此时请通过环境变量提供。",
+        pattern=r"^(rediss?|unix)://\S+$",
+    )
     qdrant_url: str | None = setting(
         None,
         "Address of the Qdrant server; needed by memory_store: server.",
         "Qdrant 服务器地址；memory_store: server 时必填。",
-        pattern=r"^https?://\S+$",
+        pattern=r"^https?://[^\s@]+$",
+    )
+    qdrant_api_key: SecretStr | None = setting(
+        None,
+        "Key of the Qdrant server; environment only.",
+        "Qdrant 服务器的密钥；只能通过环境变量提供。",
+    )
+    qdrant_collection: str = setting(
+        "hindsight_memories",
+        "Name under which memories are found in Qdrant: an alias, with numbered collections behind it.",
+        "记忆在 Qdrant 中的名称：一个别名，其后是带编号的集合。",
+    )
+    neo4j_url: str | None = setting(
+        None,
+        "Address of Neo4j (bolt:// or neo4j://, also with +s or +ssc); needed by memory_store: server.",
+        "Neo4j 的地址（bolt:// 或 neo4j://，可带 +s 或 +ssc）；memory_store: server 时必填。",
+        pattern=r"^(bolt|neo4j)(\+s|\+ssc)?://[^\s@]+$",
+    )
+    neo4j_user: str = setting("neo4j", "User of Neo4j.", "Neo4j 的用户名。", min_length=1)
+    neo4j_password: SecretStr | None = setting(
+        None,
+        "Password of Neo4j, empty where it asks for none; environment only.",
+        "Neo4j 的密码，无需密码时留空；只能通过环境变量提供。",
+    )
+    neo4j_database: str = setting(
+        "neo4j", "Database in Neo4j that holds the graph.", "Neo4j 中存放图的数据库。", min_length=1
+    )
+    health_host: str = setting(
+        "127.0.0.1",
+        "Where a worker of its own process answers /live and /ready.",
+        "独立进程的工作单元提供 /live 与 /ready 的地址。",
+        min_length=1,
+    )
+    health_port: int | None = setting(
+        None,
+        "Port of /live and /ready; empty = none, 0 takes a free one.",
+        "/live 与 /ready 的端口；留空 = 不提供，0 表示任取一个空闲端口。",
+        ge=0,
+        le=65535,
     )
     api_host: str = setting(
         "127.0.0.1",
@@ -340,8 +388,21 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     llm: LlmSettings = LlmSettings()
 
+    @field_validator("qdrant_collection")
+    @classmethod
+    def _plain_name(cls, name: str) -> str:
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+            raise ValueError("takes letters, digits, - and _, up to 64 of them")
+        return name
+
     @model_validator(mode="after")
-    def _server_form_names_its_store(self) -> Settings:
-        if self.memory_store == "server" and self.qdrant_url is None:
-            raise ValueError("memory_store: server needs qdrant_url (HINDSIGHT_QDRANT_URL)")
+    def _server_form_names_its_stores(self) -> Settings:
+        if self.memory_store == "server":
+            missing = [
+                f"{name} ({ENV_PREFIX}{name.upper()})"
+                for name in SERVER_STORES
+                if getattr(self, name) is None
+            ]
+            if missing:
+                raise ValueError(f"memory_store: server needs {', '.join(missing)}")
         return self
