@@ -191,6 +191,7 @@ def document() -> dict[str, Any]:
         "servers": {
             "nats": {
                 "host": "127.0.0.1:4222",
+                "pathname": "",
                 "protocol": "nats",
                 "description": "NATS 2.14 or later with JetStream",
             }
