@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hindsight_client import HindsightClient, RequestError, StopAndFix
+from hindsight_client.options import TimeRange
 from hindsight_common.adapters.embedded.nats_server import NatsServer
 from hindsight_common.events import subjects
 from hindsight_common.messaging.connection import Bus
@@ -63,7 +64,7 @@ async def test_a_question_carries_only_what_was_said_and_the_answer_is_typed(
         return {"memories": [found], "covers_up_to": 7}
 
     await answering(subjects.MEMORY_RECALL, recall)
-    since = {"from": datetime(2026, 1, 1, tzinfo=UTC)}
+    since: TimeRange = {"from": datetime(2026, 1, 1, tzinfo=UTC)}
     answer = await client.recall("u-1", "点菜要注意什么？", top_k=5, time_range=since)
     assert heard == [
         {
@@ -79,7 +80,7 @@ async def test_a_question_carries_only_what_was_said_and_the_answer_is_typed(
 
 async def test_a_mistake_is_told_by_field_before_anything_is_sent(client: HindsightClient) -> None:
     with pytest.raises(RequestError, match="did you mean top_k") as caught:
-        await client.recall("u-1", "茶", topk=3)
+        await client.recall("u-1", "茶", topk=3)  # type: ignore[call-arg]  # the misspelling is the fault
     assert caught.value.field == "topk"
     with pytest.raises(RequestError) as wrong:
         await client.write(TURN | {"occurred_at": datetime(2026, 1, 1)})  # noqa: DTZ001 - naive is the fault

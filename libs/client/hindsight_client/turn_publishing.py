@@ -13,10 +13,12 @@ from uuid import uuid4
 import nats.errors
 import nats.js.errors
 from nats.js import JetStreamContext
+from nats.js.api import PubAck
 
 from hindsight_common.errors import RequestError
 from hindsight_common.events import subjects
-from hindsight_common.events.conversation import read_turn
+from hindsight_common.events.conversation import ConversationClosed, read_turn
+from hindsight_common.events.strict_json import build
 from hindsight_common.messaging.answers import encoded
 from hindsight_common.messaging.tracing import inject
 
@@ -53,11 +55,29 @@ async def publish_turn(
     js: JetStreamContext, tenant: str, turn: Mapping[str, Any], timeout_s: float
 ) -> PublishedTurn:
     """Returns once the server holds the turn. Raises `RequestError`: 413 too large, 503 or 504 try again."""
-    headers = {"content-type": "application/json", "Nats-Msg-Id": message_id(tenant, turn)}
+    headers = {"Nats-Msg-Id": message_id(tenant, turn)}
+    ack = await _publish(
+        js, subjects.for_tenant(subjects.CONVERSATION_TURN, tenant), turn, headers, timeout_s
+    )
+    return PublishedTurn(turn["turn_id"], ack.seq, bool(ack.duplicate))
+
+
+async def publish_closed(
+    js: JetStreamContext, tenant: str, notice: Mapping[str, Any], timeout_s: float
+) -> None:
+    """Returns once the server holds the notice that a session is over. Raises `RequestError` as `publish_turn`."""
+    build(ConversationClosed, notice, code="invalid_request")
+    subject = subjects.for_tenant(subjects.CONVERSATION_CLOSED, tenant)
+    await _publish(js, subject, notice, {}, timeout_s)
+
+
+async def _publish(
+    js: JetStreamContext, subject: str, body: Mapping[str, Any], own: Mapping[str, str], timeout_s: float
+) -> PubAck:
+    headers = {"content-type": "application/json", **own}
     inject(headers)
-    subject = subjects.for_tenant(subjects.CONVERSATION_TURN, tenant)
     try:
-        ack = await js.publish(subject, encoded(turn), timeout=timeout_s, headers=headers)
+        return await js.publish(subject, encoded(body), timeout=timeout_s, headers=headers)
     except nats.errors.MaxPayloadError:
         raise RequestError("too_large", "the turn is larger than the bus carries", status=413) from None
     except nats.js.errors.NoStreamResponseError:
@@ -70,4 +90,3 @@ async def publish_turn(
         raise RequestError("timeout", message, status=504) from None
     except nats.errors.Error as error:
         raise RequestError("unavailable", "the bus is away; try again shortly", status=503) from error
-    return PublishedTurn(turn["turn_id"], ack.seq, bool(ack.duplicate))

@@ -13,7 +13,8 @@ from hindsight_client.cli.examination import Finding, examine
 from hindsight_client.cli.language import say
 from hindsight_client.cli.program import app
 from hindsight_client.cli.session import Session
-from hindsight_client.client import HindsightClient, NoServer
+from hindsight_client.client import HindsightClient
+from hindsight_client.errors import NoServer
 from hindsight_common.errors import HindsightError
 
 _MARKS = {"ok": "✓", "warning": "!", "fault": "✗"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hindsight_client.cli.language import speaks_chinese
-from hindsight_client.client import NoServer
+from hindsight_client.errors import NoServer
 from hindsight_common.errors import RequestError
 
 _CHINESE: Final = {

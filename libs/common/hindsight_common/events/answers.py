@@ -119,6 +119,22 @@ class ExtractionAnswer(Answer):
     since: datetime | None = None
 
 
+class VectorsStatus(Answer):
+    """`position` is how far into the log the index reaches."""
+
+    position: int
+    memories: int
+    model: str
+    rebuilding: bool = False
+
+
+class StatusAnswer(Answer):
+    """How the deployment stands: `waiting` is the number of events before each projection."""
+
+    waiting: dict[str, int] = {}
+    vectors: VectorsStatus
+
+
 class ListAnswer(Answer):
     """`cursor` None = nothing follows."""
 
