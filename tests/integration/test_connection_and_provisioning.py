@@ -12,16 +12,18 @@ from nats.js import api
 
 from hindsight_common.adapters.embedded.nats_server import NatsServer
 from hindsight_common.clock import FixedClock
-from hindsight_common.errors import StopAndFix
+from hindsight_common.errors import RetryLater, StopAndFix
 from hindsight_common.events.streams import (
     CONSUMERS,
     GRAPH_CONSUMER,
     LOG,
+    SCHEDULES,
+    SERVER_CONSUMERS,
     STREAMS,
     VECTORS_CONSUMER,
 )
 from hindsight_common.messaging.connection import Bus, check_clock, connect
-from hindsight_common.messaging.provisioning import provision, rewind
+from hindsight_common.messaging.provisioning import provision, require_provisioned, rewind
 from hindsight_common.messaging.publishing import publish
 
 
@@ -57,16 +59,28 @@ async def test_drift_is_told_in_sentences_and_never_overwritten(bare_bus: Bus) -
     assert await provision(bare_bus.js) == told
 
 
+async def test_one_who_may_not_create_hears_what_is_missing_and_then_what_differs(bare_bus: Bus) -> None:
+    with pytest.raises(
+        RetryLater, match=r"does not have stream INTAKE, .*consumer TURNS/first-reading.*provision"
+    ):
+        await require_provisioned(bare_bus.js, consumers=SERVER_CONSUMERS)
+    await provision(bare_bus.js, consumers=SERVER_CONSUMERS)
+    assert await require_provisioned(bare_bus.js, STREAMS, SERVER_CONSUMERS, SCHEDULES) == []
+    await bare_bus.js.update_stream(
+        api.StreamConfig(name="LOG", subjects=list(LOG.subjects), max_age=60, duplicate_window=60)
+    )
+    assert "stream LOG: max_age" in (await require_provisioned(bare_bus.js))[0]
+
+
 async def test_the_command_provisions_and_answers_with_its_status(
     nats_server: NatsServer, bare_bus: Bus
 ) -> None:
     async def run() -> tuple[int | None, str]:
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "hindsight_common.messaging.provisioning",
+            Path(sys.executable).with_name("hindsight-cli"),
             "--nats-url",
             nats_server.url,
+            "provision",
             stdout=asyncio.subprocess.PIPE,
         )
         out, _ = await process.communicate()
@@ -77,7 +91,7 @@ async def test_the_command_provisions_and_answers_with_its_status(
         api.StreamConfig(name="LOG", subjects=list(LOG.subjects), max_age=60, duplicate_window=60)
     )
     status, told = await run()
-    assert status == 1
+    assert status == 3
     assert "drift: stream LOG: max_age" in told
 
 

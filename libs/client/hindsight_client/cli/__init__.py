@@ -10,6 +10,7 @@ from hindsight_client.cli import (
     job_commands,
     llm_stub_command,
     memory_commands,
+    provision_command,
 )
 from hindsight_client.cli.arguments import hoisted
 from hindsight_client.cli.program import app
@@ -22,6 +23,7 @@ __all__ = [
     "llm_stub_command",
     "main",
     "memory_commands",
+    "provision_command",
 ]
 
 

@@ -16,7 +16,18 @@ from hindsight_client.cli.output import print_line
 from hindsight_client.cli.session import Session
 
 # As one meets them, not as the modules are loaded
-_ORDER: Final = ("turn", "recall", "list", "forget", "import", "consolidate", "rebuild", "doctor", "llm-stub")
+_ORDER: Final = (
+    "turn",
+    "recall",
+    "list",
+    "forget",
+    "import",
+    "consolidate",
+    "rebuild",
+    "provision",
+    "doctor",
+    "llm-stub",
+)
 
 
 class _InOrderOfUse(TyperGroup):
@@ -68,6 +79,24 @@ def options(
         str | None,
         typer.Option(help=say("Address of the bus.", "消息总线的地址。"), envvar="HINDSIGHT_NATS_URL"),
     ] = None,
+    nats_user: Annotated[
+        str | None,
+        typer.Option(
+            help=say(
+                "User of the bus; its password comes from HINDSIGHT_NATS_PASSWORD.",
+                "消息总线的用户名；密码取自 HINDSIGHT_NATS_PASSWORD。",
+            ),
+            envvar="HINDSIGHT_NATS_USER",
+        ),
+    ] = None,
+    nats_credentials: Annotated[
+        Path | None,
+        typer.Option(
+            help=say("Credentials file, in place of a password.", "凭证文件，用以代替密码。"),
+            envvar="HINDSIGHT_NATS_CREDENTIALS",
+            dir_okay=False,
+        ),
+    ] = None,
     tenant: Annotated[str, typer.Option(help=say("Tenant to work for.", "所属租户。"))] = "default",
     config: Annotated[
         Path | None, typer.Option(help=say("Configuration file.", "配置文件。"), dir_okay=False)
@@ -95,4 +124,12 @@ def options(
 ) -> None:
     del show_version  # its callback has ended the program by now
     form: Literal["json", "pretty"] = "json" if output is Output.JSON else "pretty"
-    context.obj = Session(nats_url, tenant, config, form, shows_times=log_level is LogLevel.DEBUG)
+    context.obj = Session(
+        nats_url,
+        tenant,
+        config,
+        form,
+        shows_times=log_level is LogLevel.DEBUG,
+        nats_user=nats_user,
+        nats_credentials=nats_credentials,
+    )

@@ -49,7 +49,12 @@ def provision(
         raise typer.Exit(output.FAILED) from None
     if run.prints_json:
         output.print_json(
-            {"streams": len(STREAMS), "consumers": len(SERVER_CONSUMERS), "schedules": len(SCHEDULES), "drift": drift}
+            {
+                "streams": len(STREAMS),
+                "consumers": len(SERVER_CONSUMERS),
+                "schedules": len(SCHEDULES),
+                "drift": drift,
+            }
         )
     else:
         for sentence in drift:

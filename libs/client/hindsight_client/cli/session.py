@@ -25,6 +25,8 @@ class Session:
     config: Path | None
     output: Literal["pretty", "json"]
     shows_times: bool = False
+    nats_user: str | None = None
+    nats_credentials: Path | None = None
 
     @property
     def prints_json(self) -> bool:

@@ -100,7 +100,8 @@ INTAKE_CONSUMER: Final = ConsumerSpec("INTAKE", "intake", "Validates, redacts, s
 EXTRACTOR_CONSUMER: Final = ConsumerSpec(
     "TURNS", "extractor", "Distils accepted turns into log events", max_ack_pending=64
 )
-# made by an extractor that asks an LLM: elsewhere nobody reads it, and what waits would grow for ever
+# needed only where an LLM is asked: the embedded form makes it then, and elsewhere what waits for nobody would look
+# like a backlog
 FIRST_READING_CONSUMER: Final = ConsumerSpec(
     "TURNS", "first-reading", "Reads turns by rules while the LLM is away or slow", max_ack_pending=1024
 )
@@ -126,6 +127,8 @@ CONSUMERS: Final = (
     ERASER_CONSUMER,
     NIGHTLY_CONSUMER,
 )
+# in the server form workers may not make consumers, so this one stands there from the start
+SERVER_CONSUMERS: Final = (*CONSUMERS, FIRST_READING_CONSUMER)
 
 NIGHTLY: Final = ScheduleSpec("nightly", hour=3)
 SCHEDULES: Final = (NIGHTLY,)

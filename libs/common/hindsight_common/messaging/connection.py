@@ -15,13 +15,16 @@ import nats.errors
 import nats.js.errors
 import structlog
 from faststream.nats import NatsBroker
+from faststream.security import SASLPlaintext
 from nats.aio.client import Client
 from nats.js import JetStreamContext
 
 from hindsight_common.clock import Clock, SystemClock
 from hindsight_common.errors import RetryLater, StopAndFix
 from hindsight_common.events.streams import STREAMS
+from hindsight_common.messaging.credentials import Credentials
 from hindsight_common.messaging.faults import JETSTREAM_NOT_ENABLED, server_faults
+from hindsight_common.messaging.refusals import Refusals, watch
 
 DEFAULT_PATIENCE_S: Final = 30.0
 # a half-open link is noticed after two unanswered pings
@@ -31,6 +34,10 @@ ALLOWED_CLOCK_DIFFERENCE_S: Final = 60.0
 OLDEST_SERVER: Final = (2, 14)
 
 _log = structlog.get_logger(__name__)
+
+
+class BusAway(StopAndFix):
+    """No server, or no JetStream on it. It may still come: one who can wait tries again, all others stop."""
 
 
 @dataclass(slots=True)
@@ -70,27 +77,30 @@ async def connect(
     url: str,
     *,
     name: str,
-    inbox_prefix: str | None = None,
+    credentials: Credentials | None = None,
     clock: Clock | None = None,
     patience_s: float = DEFAULT_PATIENCE_S,
 ) -> Bus:
     """Connects and returns once JetStream answers; from then on it reconnects for ever.
 
-    `url` may list several servers, separated by commas. Raises StopAndFix when no server or no JetStream
-    answers within `patience_s`, when credentials are refused, when the server is older than 2.14, or when the
+    `url` may list several servers, separated by commas. Raises BusAway when no server or no JetStream answers
+    within `patience_s`, StopAndFix when credentials are refused, when the server is older than 2.14, or when the
     clocks are more than 60 s apart.
     """
     observers: set[Callable[[], None]] = set()
-    broker = _broker(url, name, inbox_prefix, observers)
+    credentials = credentials or Credentials()
+    refusals = Refusals(_user_of(url, credentials))
+    broker = _broker(url, name, credentials, observers, refusals)
     try:
         async with asyncio.timeout(patience_s):
             await _until_port_answers(url)
             # FastStream types it as its own context manager's result; it is the nats-py client
             nc: Client = await broker.connect()
-    except TimeoutError:
-        raise StopAndFix(_unreachable(url, patience_s)) from None
+    except (TimeoutError, nats.errors.NoServersError):
+        raise BusAway(_unreachable(url, patience_s)) from None
     except nats.errors.Error as error:
         raise StopAndFix(f"the NATS server at {public(url)} refuses the connection: {error}") from error
+    watch(nc, refusals)
     bus = Bus(broker, nc, nc.jetstream(), observers)
     try:
         _require_version(bus, public(url))
@@ -137,10 +147,25 @@ async def _until_port_answers(url: str) -> None:
         wait_s = min(wait_s * 1.5, 1.0)
 
 
-def _broker(url: str, name: str, inbox_prefix: str | None, observers: set[Callable[[], None]]) -> NatsBroker:
+def _user_of(url: str, credentials: Credentials) -> str:
+    return credentials.user or urlsplit(url.split(",", maxsplit=1)[0]).username or credentials.name
+
+
+def _broker(
+    url: str,
+    name: str,
+    credentials: Credentials,
+    observers: set[Callable[[], None]],
+    refusals: Refusals,
+) -> NatsBroker:
+    options = credentials.client_options()
+    user, password = options.pop("user", None), options.pop("password", "")
     log = _log.bind(connection=name)
 
     async def on_error(error: Exception) -> None:
+        if (refusal := refusals.note(error)) is not None:
+            log.error("bus_refuses", user=refusal.user, verb=refusal.verb, subject=refusal.shape)
+            return
         log.warning("bus_error", error_type=type(error).__name__)
 
     async def on_disconnected() -> None:
@@ -166,7 +191,8 @@ def _broker(url: str, name: str, inbox_prefix: str | None, observers: set[Callab
         ping_interval=PING_INTERVAL_S,
         max_outstanding_pings=2,
         drain_timeout=5,
-        inbox_prefix=inbox_prefix or "_INBOX",
+        security=SASLPlaintext(username=user, password=password) if user else None,
+        **options,
         error_cb=on_error,
         disconnected_cb=on_disconnected,
         reconnected_cb=on_reconnected,
@@ -193,13 +219,13 @@ async def _require_jetstream(bus: Bus, where: str, patience_s: float) -> None:
             await bus.js.account_info()
         except nats.js.errors.APIError as error:
             if error.err_code in JETSTREAM_NOT_ENABLED:
-                raise StopAndFix(_no_jetstream(where)) from error
+                raise BusAway(_no_jetstream(where)) from error
         except (nats.errors.Error, TimeoutError):
             pass
         else:
             return
         if asyncio.get_running_loop().time() >= deadline:
-            raise StopAndFix(_no_jetstream(where))
+            raise BusAway(_no_jetstream(where))
         await asyncio.sleep(0.1)
 
 

@@ -10,6 +10,7 @@ import nats.errors
 import nats.js.errors
 
 from hindsight_common.errors import GiveUp, RetryLater
+from hindsight_common.messaging import refusals
 
 # the server's JetStream error numbers
 SEQUENCE_NOT_FOUND: Final = 10043
@@ -26,8 +27,10 @@ def server_faults(doing: str) -> Iterator[None]:
     """Turns what nats-py raises inside the block into the project's errors; `doing` completes "… failed".
 
     RetryLater: no answer, no stream, connection lost, the server's own trouble. GiveUp `too_large`: the
-    message exceeds what the server takes, and will the next time too.
+    message exceeds what the server takes, and will the next time too. A time-out beside which the server refused
+    something says what.
     """
+    mark = refusals.mark()
     try:
         yield
     except nats.errors.MaxPayloadError as error:
@@ -38,5 +41,9 @@ def server_faults(doing: str) -> Iterator[None]:
         raise RetryLater(f"{doing} failed: the server says {error.err_code} {error.description}") from error
     except (nats.errors.NoRespondersError, nats.js.errors.NoStreamResponseError) as error:
         raise RetryLater(f"{doing} failed: no stream or JetStream answers") from error
-    except (nats.errors.Error, TimeoutError, OSError) as error:
+    except TimeoutError as error:
+        if (refusal := refusals.since(mark)) is not None:
+            raise refusals.NotPermitted(f"{doing} failed: {refusal}") from error
+        raise RetryLater(f"{doing} failed: {type(error).__name__}") from error
+    except (nats.errors.Error, OSError) as error:
         raise RetryLater(f"{doing} failed: {type(error).__name__}") from error

@@ -1,22 +1,18 @@
 """Makes the server have the declared streams and consumers, and says where it has something else.
 
-Run it as `python -m hindsight_common.messaging.provisioning --nats-url nats://127.0.0.1:4222`. What exists is
-never changed: a drift is reported, and a person decides.
+What exists is never changed: a drift is reported, and a person decides. In the server form this is a step of its own,
+by the operator (`hindsight-cli provision`); workers may not create anything there and only compare.
 """
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import os
-import sys
 from collections.abc import Iterable
 from typing import Final
 
 import nats.js.errors
 from nats.js import JetStreamContext, api
 
-from hindsight_common.errors import HindsightError, StopAndFix
+from hindsight_common.errors import RetryLater, StopAndFix
 from hindsight_common.events.streams import (
     CONSUMERS,
     SCHEDULES,
@@ -25,10 +21,9 @@ from hindsight_common.events.streams import (
     ScheduleSpec,
     StreamSpec,
 )
-from hindsight_common.messaging.connection import connect
 from hindsight_common.messaging.faults import SUBJECTS_OVERLAP, server_faults
 from hindsight_common.messaging.reading import last_sequence
-from hindsight_common.messaging.schedules import ensure_schedule
+from hindsight_common.messaging.schedules import compare_schedule, ensure_schedule
 
 # compared as the server reports them; what it adds by itself (limits, metadata) is not ours to judge
 _STREAM_FIELDS: Final = (
@@ -80,37 +75,84 @@ async def provision(
     return drift
 
 
+async def require_provisioned(
+    js: JetStreamContext,
+    streams: Iterable[StreamSpec] = STREAMS,
+    consumers: Iterable[ConsumerSpec] = CONSUMERS,
+    schedules: Iterable[ScheduleSpec] = (),
+) -> list[str]:
+    """Creates nothing; a sentence for each difference, none when all is as declared.
+
+    Raises `RetryLater` that names what is missing, or when the server does not answer.
+    """
+    missing: list[str] = []
+    drift: list[str] = []
+    for stream in streams:
+        found = await _compare_stream(js, stream)
+        drift += found or ()
+        missing += [f"stream {stream.name}"] if found is None else []
+    for consumer in consumers:
+        found = await _compare_consumer(js, consumer)
+        drift += found or ()
+        missing += [f"consumer {consumer.stream}/{consumer.durable}"] if found is None else []
+    for schedule in schedules:
+        found = await compare_schedule(js, schedule)
+        drift += found or ()
+        missing += [f"schedule {schedule.job}"] if found is None else []
+    if missing:
+        raise RetryLater(f"the server does not have {', '.join(missing)}: run hindsight-cli provision")
+    return drift
+
+
 async def ensure_stream(js: JetStreamContext, spec: StreamSpec) -> list[str]:
     """Creates the stream unless one of its name exists; what differs, as sentences.
 
     StopAndFix when another stream already takes its subjects.
     """
-    wanted = _stream_config(spec)
-    with server_faults(f"provisioning stream {spec.name}"):
-        try:
-            info = await js.stream_info(spec.name)
-        except nats.js.errors.NotFoundError:
+    found = await _compare_stream(js, spec)
+    if found is None:
+        with server_faults(f"creating stream {spec.name}"):
             try:
-                info = await js.add_stream(wanted)
+                await js.add_stream(_stream_config(spec))
             except nats.js.errors.BadRequestError as error:
                 if error.err_code == SUBJECTS_OVERLAP:
                     raise StopAndFix(_overlap(spec)) from error
                 # somebody else created it in between
-                info = await js.stream_info(spec.name)
+        found = await _compare_stream(js, spec)
+    return found or []
+
+
+async def _compare_stream(js: JetStreamContext, spec: StreamSpec) -> list[str] | None:
+    """None when there is no such stream."""
+    with server_faults(f"asking for stream {spec.name}"):
+        try:
+            info = await js.stream_info(spec.name)
+        except nats.js.errors.NotFoundError:
+            return None
     return [
         f"stream {spec.name}: {name} is {have!r} on the server, declared is {want!r}"
-        for name, have, want in _differences(info.config, wanted, _STREAM_FIELDS)
+        for name, have, want in _differences(info.config, _stream_config(spec), _STREAM_FIELDS)
     ]
 
 
 async def ensure_consumer(js: JetStreamContext, spec: ConsumerSpec) -> list[str]:
     """Creates the durable unless one of its name exists; what differs, as sentences."""
+    found = await _compare_consumer(js, spec)
+    if found is None:
+        with server_faults(f"creating consumer {spec.stream}/{spec.durable}"):
+            await js.add_consumer(spec.stream, _consumer_config(spec))
+        found = await _compare_consumer(js, spec)
+    return found or []
+
+
+async def _compare_consumer(js: JetStreamContext, spec: ConsumerSpec) -> list[str] | None:
+    """None when there is no such consumer, or no such stream."""
     wanted = _consumer_config(spec)
-    with server_faults(f"provisioning consumer {spec.stream}/{spec.durable}"):
+    with server_faults(f"asking for consumer {spec.stream}/{spec.durable}"):
         try:
             info = await js.consumer_info(spec.stream, spec.durable)
         except nats.js.errors.NotFoundError:
-            info = await js.add_consumer(spec.stream, wanted)
+            return None
     assert info.config is not None
     sentences = [
         f"consumer {spec.stream}/{spec.durable}: {name} is {have!r} on the server, declared is {want!r}"
@@ -201,35 +243,3 @@ def _filters(config: api.ConsumerConfig) -> list[str]:
     if config.filter_subject:
         filters.append(config.filter_subject)
     return sorted(filters)
-
-
-async def _run(url: str) -> int:
-    bus = await connect(url, name="hindsight-provisioning")
-    try:
-        drift = await provision(bus.js)
-    finally:
-        await bus.close()
-    for sentence in drift:
-        sys.stdout.write(f"drift: {sentence}\n")
-    sys.stdout.write(f"{len(STREAMS)} streams and {len(CONSUMERS)} consumers are there\n")
-    return 1 if drift else 0
-
-
-def main() -> int:
-    """Exit status 0: all is as declared; 1: there is drift; 2: it could not be done, the reason on stderr."""
-    parser = argparse.ArgumentParser(description="Creates the streams and consumers of Hindsight.")
-    parser.add_argument(
-        "--nats-url",
-        default=os.environ.get("HINDSIGHT_NATS_URL", "nats://127.0.0.1:4222"),
-        help="default: %(default)s",
-    )
-    options = parser.parse_args()
-    try:
-        return asyncio.run(_run(options.nats_url))
-    except HindsightError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -12,6 +12,7 @@ import nats.js.errors
 from hindsight_common.errors import HindsightError
 from hindsight_common.messaging.connection import Bus
 from hindsight_common.messaging.faults import WRONG_LAST_SEQUENCE, server_faults
+from hindsight_common.messaging.refusals import refused_at_once
 from hindsight_common.messaging.tracing import inject
 
 SCHEMA_HEADER: Final = "Hindsight-Schema"
@@ -63,7 +64,8 @@ async def publish(
         sent["Nats-Expected-Last-Subject-Sequence"] = str(expected_last_subject_sequence)
     with server_faults("publishing"):
         try:
-            ack = await bus.js.publish(subject, data, headers=sent, timeout=timeout_s)
+            async with refused_at_once(bus.nc, subject):
+                ack = await bus.js.publish(subject, data, headers=sent, timeout=timeout_s)
         except nats.js.errors.APIError as error:
             if error.err_code in WRONG_LAST_SEQUENCE:
                 raise AlreadyThere(_last_sequence(error.description)) from error

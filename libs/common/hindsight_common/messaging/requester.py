@@ -15,6 +15,7 @@ from opentelemetry.trace import SpanKind
 from hindsight_common.errors import RequestError
 from hindsight_common.messaging.answers import encoded, error_of
 from hindsight_common.messaging.reading import plain_headers
+from hindsight_common.messaging.refusals import NotPermitted, refused_at_once
 from hindsight_common.messaging.tracing import inject, template_of
 from hindsight_common.observability import span
 
@@ -37,8 +38,9 @@ async def request(
     with span(f"request {template_of(subject)}", kind=SpanKind.CLIENT):
         sent = _headers(headers)
         try:
-            answer = await nc.request(subject, encoded(body), timeout=timeout_s, headers=sent)
-        except (nats.errors.Error, TimeoutError) as error:
+            async with refused_at_once(nc, subject):
+                answer = await nc.request(subject, encoded(body), timeout=timeout_s, headers=sent)
+        except (nats.errors.Error, TimeoutError, NotPermitted) as error:
             raise _unanswered(error, timeout_s) from error
         return _read(answer)
 
@@ -64,12 +66,13 @@ async def request_progress(
         await nc.publish(subject, encoded(body), reply=inbox, headers=_headers(headers))
         is_done = False
         while not is_done:
-            step = _read(await subscription.next_msg(timeout=timeout_s))
+            async with refused_at_once(nc, subject):
+                step = _read(await subscription.next_msg(timeout=timeout_s))
             # a service that answers at once has only a result
             step = step if "done" in step else {"done": True, "result": step}
             is_done = step["done"] is True
             yield step
-    except (nats.errors.Error, TimeoutError) as error:
+    except (nats.errors.Error, TimeoutError, NotPermitted) as error:
         raise _unanswered(error, timeout_s) from error
     finally:
         with suppress(nats.errors.Error):
@@ -100,6 +103,8 @@ def _read(answer: Msg) -> dict[str, Any]:
 
 def _unanswered(error: Exception, timeout_s: float) -> RequestError:
     match error:
+        case NotPermitted():
+            return RequestError("not_permitted", error.reason, status=403)
         case nats.errors.NoRespondersError():
             message = "nobody answers this; hindsight-cli doctor says which worker is missing"
             return RequestError("no_responders", message, status=503)

@@ -23,18 +23,27 @@ _TARGET: Final = "Nats-Schedule-Target"
 
 async def ensure_schedule(js: JetStreamContext, spec: ScheduleSpec) -> list[str]:
     """Sets the schedule unless one of its name stands; what differs, as sentences."""
-    subject = subjects.schedule(spec.job)
-    wanted = {_CRON: spec.cron, _ZONE: spec.zone, _TARGET: subjects.job(spec.job)}
-    standing = await last_message(js, JOBS.name, subject)
-    if standing is None:
+    found = await compare_schedule(js, spec)
+    if found is None:
         with server_faults(f"setting the schedule of {spec.job}"):
-            await js.publish(subject, b"", headers=wanted)
-        return []
+            await js.publish(subjects.schedule(spec.job), b"", headers=_headers(spec))
+    return found or []
+
+
+async def compare_schedule(js: JetStreamContext, spec: ScheduleSpec) -> list[str] | None:
+    """What differs, as sentences; None when no such schedule stands."""
+    standing = await last_message(js, JOBS.name, subjects.schedule(spec.job))
+    if standing is None:
+        return None
     return [
         f"schedule {spec.job}: {name} is {standing.headers.get(name)!r} on the server, declared is {want!r}"
-        for name, want in wanted.items()
+        for name, want in _headers(spec).items()
         if standing.headers.get(name) != want
     ]
+
+
+def _headers(spec: ScheduleSpec) -> dict[str, str]:
+    return {_CRON: spec.cron, _ZONE: spec.zone, _TARGET: subjects.job(spec.job)}
 
 
 class NatsJobRuns:

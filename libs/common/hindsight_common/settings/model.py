@@ -308,6 +308,22 @@ class Settings(BaseSettings):
         "消息总线的地址。",
         pattern=r"^(nats|tls|ws|wss)://\S+$",
     )
+    nats_user: str | None = setting(
+        None,
+        "User of the NATS server; it also names the inbox. Empty where the server asks for none.",
+        "NATS 服务器的用户名，同时决定收件箱的名称。服务器不要求认证时留空。",
+        min_length=1,
+    )
+    nats_password: SecretStr | None = setting(
+        None,
+        "Password of nats_user; environment only.",
+        "nats_user 的密码；只能通过环境变量提供。",
+    )
+    nats_credentials: Path | None = setting(
+        None,
+        "Credentials file of NATS (JWT and seed), in place of a password.",
+        "NATS 凭证文件（JWT 与种子），用以代替密码。",
+    )
     redis_url: str | None = setting(
         None,
         "Address of Redis, which holds working memory: redis://, rediss:// or unix://; a password may stand in it, "
@@ -394,6 +410,14 @@ class Settings(BaseSettings):
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
             raise ValueError("takes letters, digits, - and _, up to 64 of them")
         return name
+
+    @model_validator(mode="after")
+    def _one_way_into_the_bus(self) -> Settings:
+        if self.nats_password is not None and self.nats_credentials is not None:
+            raise ValueError("nats_password and nats_credentials are two ways in: give one of them")
+        if self.nats_password is not None and self.nats_user is None:
+            raise ValueError("nats_password is set without nats_user (HINDSIGHT_NATS_USER): name the user")
+        return self
 
     @model_validator(mode="after")
     def _server_form_names_its_stores(self) -> Settings:
