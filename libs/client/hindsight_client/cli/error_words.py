@@ -22,6 +22,7 @@ _CHINESE: Final = {
     "not_json": "不是有效的 JSON",
     "not_supported": "本版本尚不支持，请去掉该字段",
     "no_stream": "该服务器上没有接收轮次的流",
+    "not_permitted": "该 NATS 用户无权这样做",
     "not_published": "服务器拒绝了该轮次",
     "owner_mismatch": "结果的归属与提问者不符，已拒绝返回",
     "rebuild_running": "重建正在进行，请稍后再试",
