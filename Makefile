@@ -60,6 +60,7 @@ examples: $(READY) ## Write config.example.yaml and .env.example from the declar
 
 documents: $(READY) ## Write the pages and descriptions that are made from the code
 	$(BIN)/python -m scripts.bus_documents
+	$(BIN)/python -m hindsight_gateway.document > docs/openapi.json
 
 bench-recall: $(READY) ## Recall on LoCoMo files; ARGS="locomo10.json --language en"
 	$(BIN)/python -m benchmarks.recall $(ARGS)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -80,14 +81,18 @@ def test_the_reference_names_every_field_subject_path_and_error(page: Path) -> N
         for file in (ROOT / folder).rglob("*.py")
     )
     codes = set(re.findall(r'RequestError\(\s*"([a-z_]+)"', sources))
-    paths = set(re.findall(r'@app\.(?:get|post)\("([^"]+)"', sources))
+    paths = {
+        f"{method.upper()} {path}"
+        for path, methods in json.loads((ROOT / "docs/openapi.json").read_text("utf-8"))["paths"].items()
+        for method in methods
+    }
     assert min(map(len, (fields, spoken, codes, paths))) >= 4
     for name in fields:
         assert re.search(rf'[`"]{name}["`]', text), name
     for name in spoken | codes:
         assert f"`{name}`" in text, name
     for path in paths:
-        assert f" {path}`" in text, path
+        assert f"`{path}" in text, path
 
 
 def test_both_references_have_the_same_examples_and_tables() -> None:

@@ -9,11 +9,10 @@ import socket
 from collections.abc import Iterator
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from hindsight_common.errors import StopAndFix
-
-_STOP_GRACE_S = 5
+from hindsight_gateway.connections import BoundedConnection, Limits, ListenerConfig
 
 
 class _QuietServer(uvicorn.Server):
@@ -49,10 +48,10 @@ def _why(error: OSError, host: str, port: int) -> str:
 
 
 class HttpListener:
-    """`start` returns once requests are answered; `stop` finishes those in hand, for at most five seconds."""
+    """`start` returns once requests are answered; `stop` finishes those in hand, within `limits.stop_s`."""
 
-    def __init__(self, app: FastAPI, host: str, port: int) -> None:
-        self._app, self._host, self._port = app, host, port
+    def __init__(self, app: ASGIApp, host: str, port: int, limits: Limits) -> None:
+        self._app, self._host, self._port, self._limits = app, host, port, limits
         self._server: _QuietServer | None = None
         self._serving: asyncio.Task[None] | None = None
 
@@ -64,16 +63,18 @@ class HttpListener:
     async def start(self) -> None:
         listener = bind(self._host, self._port)
         self._port = int(listener.getsockname()[1])
-        config = uvicorn.Config(
+        config = ListenerConfig(
             self._app,
-            http="h11",
+            http=BoundedConnection,
             ws="none",
             lifespan="off",
             log_config=None,
             access_log=False,
+            proxy_headers=False,
             server_header=False,
-            timeout_graceful_shutdown=_STOP_GRACE_S,
+            timeout_graceful_shutdown=self._limits.stop_s,
         )
+        config.limits = self._limits
         self._server = _QuietServer(config)
         self._serving = asyncio.create_task(self._server.serve([listener]), name="http")
         while not self._server.started:
@@ -87,3 +88,5 @@ class HttpListener:
             return
         self._server.should_exit = True
         await self._serving
+        # those that ran out of time say so to their clients
+        await asyncio.gather(*self._server.server_state.tasks, return_exceptions=True)
