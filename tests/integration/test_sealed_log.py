@@ -97,7 +97,7 @@ async def test_keys_made_in_a_race_are_one_key(core: Core, nats_server: NatsServ
     cores = [Core.over(bus, core.settings, SECRET) for bus in others]
     keys = await asyncio.gather(*(c.keyring.current(owner) for c in [core, *cores] for _ in range(3)))
     assert len({key.secret for key in keys}) == 1
-    assert len(await _stored(core.bus, KEYS.name)) == 1
+    assert len(await _stored(core.bus, KEYS.name, "key.*.*.*.*")) == 1
     for bus in others:
         await bus.close()
 
@@ -164,7 +164,7 @@ async def test_keys_made_and_destroyed_in_a_race_are_all_accounted_for(core: Cor
 
 async def test_a_key_missing_without_its_marker_is_an_error(core: Core, owner: Owner) -> None:
     await core.log.append(owner, _given(core), accepted_at=NOW)
-    stored = await _stored(core.bus, KEYS.name)
+    stored = await _stored(core.bus, KEYS.name, "key.*.*.*.*")
     await delete_message(core.bus.js, KEYS.name, stored[0].sequence)
     fresh = Core.over(core.bus, core.settings, SECRET)
     with pytest.raises(KeyMissing):
@@ -184,6 +184,17 @@ async def test_another_master_secret_is_refused_before_anything_is_written(
     same = Core.over(core.bus, core.settings, SECRET)
     await same.start()
     await same.stop()
+
+
+async def test_the_first_master_secret_is_the_deployments_though_nothing_was_said_yet(bus: Bus) -> None:
+    racers = [Core.over(bus, Settings(), bytes([n]) * 32) for n in range(4)]
+    starts = await asyncio.gather(*(racer.start() for racer in racers), return_exceptions=True)
+    assert [type(start) for start in starts].count(StopAndFix) == 3
+    (first,) = [racer for racer, start in zip(racers, starts, strict=True) if start is None]
+    await Core.over(bus, Settings(), bytes([racers.index(first)]) * 32).start()
+    for other in [r for r in racers if r is not first]:
+        with pytest.raises(StopAndFix, match="HINDSIGHT_MASTER_KEY_FILE"):
+            await other.start()
 
 
 async def test_events_read_back_as_written_and_nothing_at_rest_is_clear(core: Core, owner: Owner) -> None:
@@ -406,7 +417,7 @@ async def test_erased_bytes_are_gone_from_the_disk(core: Core, owner: Owner, tmp
     await core.log.append(owner, _given(core), accepted_at=NOW)
     box = Envelope.from_bytes((await _stored(core.bus, LOG.name))[0].data).box
     key = await core.keyring.current(owner)
-    wrapped = (await _stored(core.bus, KEYS.name))[0].data.partition(b"\n")[2]
+    wrapped = (await _stored(core.bus, KEYS.name, "key.*.*.*.*"))[0].data.partition(b"\n")[2]
 
     def on_disk(what: bytes) -> bool:
         return any(what in path.read_bytes() for path in (tmp_path / "nats").rglob("*") if path.is_file())

@@ -208,7 +208,9 @@ async def test_the_server_form_is_refused_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORY_STORE", "server")
+    monkeypatch.setenv("HINDSIGHT_REDIS_URL", "redis://127.0.0.1:6379")
     monkeypatch.setenv("HINDSIGHT_QDRANT_URL", "http://127.0.0.1:6333")
+    monkeypatch.setenv("HINDSIGHT_NEO4J_URL", "bolt://127.0.0.1:7687")
     monkeypatch.setenv("HINDSIGHT_MASTER_KEY", KEY)
     with pytest.raises(StopAndFix, match="embedded form"):
         await run(_options(tmp_path), _enough)

@@ -1,8 +1,7 @@
-"""Says that requests are answered, and where: to a person and to a program."""
+"""Says to a person that requests are answered, and where."""
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -11,26 +10,6 @@ from typing import Final
 
 # Where the command line looks when nothing tells it otherwise
 _DEFAULT_NATS_URL: Final = "nats://127.0.0.1:4222"
-
-
-class ReadyFile:
-    """`{"nats_url", "http_url", "pid"}`, there for as long as requests are answered; whole or absent."""
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-
-    def write(self, nats_url: str, http_url: str | None) -> None:
-        if self._path is None:
-            return
-        content = {"nats_url": nats_url, "http_url": http_url, "pid": os.getpid()}
-        temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(content) + "\n", encoding="utf-8")
-        temporary.replace(self._path)
-
-    def remove(self) -> None:
-        """Also at the start: one left by a process that was killed speaks of ports that are gone."""
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
 
 
 def greeting(nats_url: str, http_url: str | None, data_dir: Path) -> str:

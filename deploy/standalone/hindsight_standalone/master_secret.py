@@ -8,7 +8,8 @@ from typing import Final
 
 from hindsight_common.adapters.durable_file import sync_folder, write_durably
 from hindsight_common.errors import StopAndFix
-from hindsight_common.sealing import MasterKeys, new_master_secret, read_master_secret
+from hindsight_common.process.master_secret import configured_secret, read_secret_file
+from hindsight_common.sealing import MasterKeys, new_master_secret
 from hindsight_common.settings import Settings
 
 KEY_FILE: Final = "master.key"
@@ -22,12 +23,7 @@ def master_secret(settings: Settings, data_dir: Path) -> bytes:
     Raises StopAndFix for a malformed or unreadable secret, for one that is not the one this directory was made
     with, and for a directory with data whose key file is gone: a new key could read none of it.
     """
-    if settings.master_key is not None:
-        secret = read_master_secret(settings.master_key.get_secret_value())
-    elif settings.master_key_file is not None:
-        secret = _read(settings.master_key_file)
-    else:
-        secret = _own(data_dir)
+    secret = configured_secret(settings) or _own(data_dir)
     _check(secret, data_dir)
     return secret
 
@@ -41,18 +37,7 @@ def _own(data_dir: Path) -> bytes:
                 "or give its content as HINDSIGHT_MASTER_KEY"
             )
         _write_private(path, new_master_secret() + "\n")
-    return _read(path)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        text = path.read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StopAndFix(f"the master key in {path} cannot be read: {type(error).__name__}") from error
-    try:
-        return read_master_secret(text)
-    except StopAndFix as error:
-        raise StopAndFix(f"the master key in {path} is malformed: {error}") from error
+    return read_secret_file(path)
 
 
 def _check(secret: bytes, data_dir: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, runtime_checkable
+from typing import Final
 from urllib.parse import urlsplit
 
 import structlog
@@ -19,9 +19,10 @@ from hindsight_common.errors import StopAndFix
 from hindsight_common.messaging.application import Application
 from hindsight_common.messaging.connection import Bus, connect
 from hindsight_common.messaging.provisioning import provision
+from hindsight_common.process.ready_file import ReadyFile
 from hindsight_common.settings import Settings, load_settings
-from hindsight_common.worker import Worker
-from hindsight_standalone.announcement import ReadyFile, greeting
+from hindsight_common.worker import Listening, Worker
+from hindsight_standalone.announcement import greeting
 from hindsight_standalone.master_secret import master_secret
 from hindsight_standalone.options import Options
 
@@ -40,14 +41,6 @@ class Resources:
     master_secret: bytes
     bus: Bus
     on_fatal: Callable[[StopAndFix], None]
-
-
-@runtime_checkable
-class Listening(Protocol):
-    """A worker that people reach by HTTP; `url` is known once it has started."""
-
-    @property
-    def url(self) -> str: ...
 
 
 BuildWorkers = Callable[[Resources], list[Worker]]
@@ -76,7 +69,7 @@ async def run(options: Options, build_workers: BuildWorkers) -> None:
 
             def announce() -> None:
                 http_url = next((worker.url for worker in workers if isinstance(worker, Listening)), None)
-                ready_file.write(server.url, http_url)
+                ready_file.write({"nats_url": server.url, "http_url": http_url})
                 sys.stdout.write(greeting(server.url, http_url, data_dir))
                 sys.stdout.flush()
 

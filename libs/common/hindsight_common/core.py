@@ -67,6 +67,7 @@ class Core:
         )
 
     async def start(self) -> None:
+        """Raises `StopAndFix` for another master secret than the deployment's."""
         await self.keyring.start()
 
     async def stop(self) -> None:

@@ -64,6 +64,10 @@ def key(owner: Owner, place: int) -> str:
     return f"key.{owner.partition}.{owner.tenant}.{owner.user_key}.{place}"
 
 
+MASTER_PROOF: Final = "key.master"
+"""Of the secret that wraps all keys; it stands beside them because they are lost and restored together."""
+
+
 def keys_of(owner: Owner) -> str:
     return f"key.{owner.partition}.{owner.tenant}.{owner.user_key}.*"
 
@@ -82,6 +86,11 @@ def job(name: str) -> str:
 
 def job_ran(name: str) -> str:
     return f"job.{name}.ran"
+
+
+def seat(worker: str) -> str:
+    """Where the process answers that has the place of a worker of which there is one."""
+    return f"seat.{worker}"
 
 
 def dead(stream: str, consumer: str, tenant: str, user_key: str | None) -> str:

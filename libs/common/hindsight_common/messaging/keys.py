@@ -20,6 +20,7 @@ from hindsight_common.events import subjects
 from hindsight_common.events.streams import KEYS
 from hindsight_common.ids import Owner
 from hindsight_common.messaging.connection import Bus
+from hindsight_common.messaging.master_proof import confirm_master_secret
 from hindsight_common.messaging.publishing import AlreadyThere, publish
 from hindsight_common.messaging.reading import delete_message, last_message, read_subject
 from hindsight_common.sealing import (
@@ -48,10 +49,12 @@ class NatsKeyring:
     async def start(self) -> None:
         """Raises `StopAndFix` if the store was made with another master secret: nothing in it could be read."""
         await self._check_master()
+        # after the keys: of a deployment that is older than its proof they alone can tell
+        await confirm_master_secret(self._bus, self._master)
         self._subscription = await self._bus.nc.subscribe("key.*.*.*.destroyed", cb=self._on_marker)
 
     async def _check_master(self) -> None:
-        message = await last_message(self._bus.js, KEYS.name, "key.>")
+        message = await last_message(self._bus.js, KEYS.name, "key.*.*.*.*")
         if message is None:
             return
         owner = subjects.owner_of(message.subject)
