@@ -128,8 +128,8 @@ async def test_an_orphan_of_an_earlier_run_is_ended_but_a_stranger_with_its_pid_
 async def test_a_port_lost_to_somebody_else_is_reported_after_a_few_attempts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hindsight_common.adapters.embedded.nats_server.FIRST_BACKOFF_S", 0.01)
-    monkeypatch.setattr("hindsight_common.adapters.embedded.nats_server.LONGEST_BACKOFF_S", 0.01)
+    monkeypatch.setattr("hindsight_common.adapters.embedded.supervised_child.FIRST_BACKOFF_S", 0.01)
+    monkeypatch.setattr("hindsight_common.adapters.embedded.supervised_child.LONGEST_BACKOFF_S", 0.01)
     told: list[StopAndFix] = []
     server = NatsServer(tmp_path, on_failure=told.append)
     await server.start()

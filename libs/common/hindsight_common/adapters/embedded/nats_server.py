@@ -8,6 +8,7 @@ import secrets
 import shutil
 import socket
 import sys
+from asyncio.subprocess import Process
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -15,17 +16,12 @@ from typing import Final
 
 import structlog
 
-from hindsight_common.adapters.embedded.child_process import die_with_parent, reap_orphan
+from hindsight_common.adapters.embedded.child_process import reap_orphan
+from hindsight_common.adapters.embedded.supervised_child import SupervisedChild, end, spawn
 from hindsight_common.errors import StopAndFix
 
 HOST: Final = "127.0.0.1"
 READY_TIMEOUT_S: Final = 20.0
-STOP_TIMEOUT_S: Final = 10.0
-FIRST_BACKOFF_S: Final = 0.1
-LONGEST_BACKOFF_S: Final = 5.0
-# a child that lived this long was healthy: the next restart is immediate again
-HEALTHY_AFTER_S: Final = 30.0
-FAILURES_TO_REPORT: Final = 5
 
 _CONFIGURATION: Final = """\
 server_name: "{name}"
@@ -63,12 +59,9 @@ class NatsServer:
         self._dir = store_dir.resolve()
         self._wanted_port = port
         self._max_payload = max_payload_bytes
-        self._on_failure = on_failure
         self._name = f"hindsight-{secrets.token_hex(6)}"
         self._port = port
-        self._child: asyncio.subprocess.Process | None = None
-        self._supervision: asyncio.Task[None] | None = None
-        self.restarts = 0
+        self._child = SupervisedChild("nats-server", self._launch, on_failure)
 
     @property
     def url(self) -> str:
@@ -81,8 +74,11 @@ class NatsServer:
     @property
     def pid(self) -> int | None:
         """Of the running child; None while there is none."""
-        child = self._child
-        return child.pid if child is not None and child.returncode is None else None
+        return self._child.pid
+
+    @property
+    def restarts(self) -> int:
+        return self._child.restarts
 
     async def start(self) -> None:
         """Returns once our own server answers. StopAndFix: the port is taken, or it does not come up."""
@@ -92,7 +88,7 @@ class NatsServer:
         for attempt in range(3):
             self._choose_port()
             try:
-                await self._launch()
+                await self._child.start()
             except StopAndFix:
                 # a free port may be taken by somebody else between choosing and listening
                 if self._wanted_port or attempt == 2:
@@ -101,16 +97,10 @@ class NatsServer:
                 break
         # it keeps it, also when it is stopped and started again
         self._wanted_port = self._port
-        self._supervision = asyncio.create_task(self._supervise(), name="nats-server supervision")
 
     async def stop(self) -> None:
         """SIGTERM, and SIGKILL for one that does not end within 10 s. Idempotent."""
-        if self._supervision is not None:
-            self._supervision.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._supervision
-            self._supervision = None
-        await self._end_child()
+        await self._child.stop()
         self._pid_file.unlink(missing_ok=True)
 
     @property
@@ -136,30 +126,21 @@ class NatsServer:
         except OSError as error:
             raise StopAndFix(_port_taken(self._wanted_port)) from error
 
-    async def _launch(self) -> None:
+    async def _launch(self) -> Process:
         self._write_configuration()
-        self._child = await asyncio.create_subprocess_exec(
-            _binary(),
-            "-c",
-            str(self._conf_file),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            # its own session: Ctrl-C at the terminal reaches us, and we stop it in our order
-            start_new_session=True,
-            preexec_fn=die_with_parent(),
-        )
+        child = await spawn([_binary(), "-c", str(self._conf_file)])
         try:
             async with asyncio.timeout(READY_TIMEOUT_S):
-                await self._until_it_answers(self._child)
+                await self._until_it_answers(child)
         except TimeoutError:
-            await self._end_child()
+            await end(child)
             raise StopAndFix(
                 f"the NATS server did not answer within {READY_TIMEOUT_S:g} s; its log is {self._log_file}"
             ) from None
         except BaseException:
-            await self._end_child()
+            await end(child)
             raise
+        return child
 
     def _write_configuration(self) -> None:
         text = _CONFIGURATION.format(
@@ -173,7 +154,7 @@ class NatsServer:
         )
         self._conf_file.write_text(text, encoding="utf-8")
 
-    async def _until_it_answers(self, child: asyncio.subprocess.Process) -> None:
+    async def _until_it_answers(self, child: Process) -> None:
         while True:
             greeting = await _greeting(self._port)
             if child.returncode is not None:
@@ -185,49 +166,6 @@ class NatsServer:
             if greeting is not None and greeting.get("server_name") == self._name:
                 return
             await asyncio.sleep(0.01)
-
-    async def _supervise(self) -> None:
-        backoff_s = FIRST_BACKOFF_S
-        failures = 0
-        loop = asyncio.get_running_loop()
-        while True:
-            started = loop.time()
-            if self._child is not None:
-                status = await self._child.wait()
-                _log.error("nats_server_died", status=status)
-            if loop.time() - started > HEALTHY_AFTER_S:
-                backoff_s = FIRST_BACKOFF_S
-            await asyncio.sleep(backoff_s)
-            backoff_s = min(backoff_s * 2, LONGEST_BACKOFF_S)
-            try:
-                await self._launch()
-            except (StopAndFix, OSError) as error:
-                failures += 1
-                self._report(error, failures)
-            else:
-                failures = 0
-                self.restarts += 1
-                _log.info("nats_server_restarted", restarts=self.restarts)
-
-    def _report(self, error: StopAndFix | OSError, failures: int) -> None:
-        _log.error("nats_server_not_restarted", error_type=type(error).__name__, failures=failures)
-        # the port of one that was killed may be held for a moment more
-        if failures >= FAILURES_TO_REPORT and self._on_failure is not None and isinstance(error, StopAndFix):
-            self._on_failure(error)
-
-    async def _end_child(self) -> None:
-        child, self._child = self._child, None
-        if child is None or child.returncode is not None:
-            return
-        with suppress(ProcessLookupError):
-            child.terminate()
-        try:
-            async with asyncio.timeout(STOP_TIMEOUT_S):
-                await child.wait()
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                child.kill()
-            await child.wait()
 
 
 def _binary() -> str:
