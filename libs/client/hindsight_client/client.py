@@ -11,7 +11,7 @@ from nats.aio.client import Client
 
 from hindsight_client.asking import Asking, checked
 from hindsight_client.connecting import connected
-from hindsight_client.deployment import find_nats_url
+from hindsight_client.deployment import find_credentials, find_nats_url
 from hindsight_client.errors import StopAndFix
 from hindsight_client.options import (
     DecideOptions,
@@ -46,6 +46,7 @@ from hindsight_common.events.requests import (
     RecallRequest,
     TurnRequest,
 )
+from hindsight_common.messaging.credentials import Credentials
 from hindsight_common.messaging.roll_call import RunningService, running_services
 
 DEFAULT_TIMEOUT_S: Final = 5.0
@@ -74,17 +75,21 @@ class HindsightClient:
         tenant: str = subjects.DEFAULT_TENANT,
         *,
         config: Path | None = None,
+        user: str | None = None,
+        credentials: Path | None = None,
         timeout_s: float = DEFAULT_TIMEOUT_S,
         retries: int = 3,
     ) -> Self:
         """Connected to the deployment that `find_nats_url` finds; it reconnects by itself from then on.
 
-        Raises `StopAndFix` when nobody answers there within `timeout_s`, or for a name that is no tenant's.
+        `user` is that of the NATS server, such as `tenant-acme`, with HINDSIGHT_NATS_PASSWORD, or `credentials` is a
+        file; without them the environment is asked (`find_credentials`). Raises `StopAndFix` when nobody answers
+        within `timeout_s`, or for a name that is no tenant's.
         """
         if not subjects.TENANT_PATTERN.fullmatch(tenant):
             raise StopAndFix("a tenant is named by 1 to 32 of a-z, 0-9 and -")
-        where = find_nats_url(url, config)
-        return cls(await connected(where, timeout_s), tenant, timeout_s=timeout_s, retries=retries)
+        where, who = find_nats_url(url, config), find_credentials(user, credentials, config)
+        return cls(await connected(where, timeout_s, who), tenant, timeout_s=timeout_s, retries=retries)
 
     async def close(self) -> None:
         if not self.nc.is_closed:

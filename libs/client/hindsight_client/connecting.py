@@ -9,22 +9,29 @@ import nats.errors
 from nats.aio.client import Client
 
 from hindsight_client.errors import AccessDenied, NoServer
+from hindsight_common.messaging.credentials import Credentials
+from hindsight_common.messaging.refusals import Refusals, watch
+from hindsight_common.messaging.credentials import Credentials
+from hindsight_common.messaging.refusals import Refusals, watch
 
 RECONNECT_WAIT_S: Final = 0.5
 # a half-open link is noticed after two unanswered pings
 PING_INTERVAL_S: Final = 15
 
 
-async def connected(url: str, patience_s: float) -> Client:
+async def connected(url: str, patience_s: float, credentials: Credentials | None = None) -> Client:
     """A connection that comes back by itself from now on; `url` may list several servers, separated by commas.
 
     Raises `AccessDenied` as soon as a server refuses the credentials, else `NoServer` after `patience_s`.
     """
-    nc = Client()
+    credentials = credentials or Credentials()
+    nc, refusals = Client(), Refusals(credentials.user_at(url))
+    watch(nc, refusals)
     denied = asyncio.Event()
 
     async def notice(error: Exception) -> None:
         """Whatever fails later is told by the call that it fails; before that the client would ask for ever."""
+        refusals.note(error)
         if isinstance(error, nats.errors.AuthorizationError) or "Authorization Violation" in str(error):
             denied.set()
 
@@ -37,6 +44,7 @@ async def connected(url: str, patience_s: float) -> Client:
             reconnect_time_wait=RECONNECT_WAIT_S,  # type: ignore[arg-type]  # seconds, fractions work
             ping_interval=PING_INTERVAL_S,
             error_cb=notice,
+            **credentials.client_options(url),
         )
     )
     refusal = asyncio.ensure_future(denied.wait())

@@ -13,7 +13,6 @@ from hindsight_client.cli.examination import Finding, examine
 from hindsight_client.cli.language import say
 from hindsight_client.cli.program import app
 from hindsight_client.cli.session import Session
-from hindsight_client.client import HindsightClient
 from hindsight_client.errors import NoServer
 from hindsight_common.errors import HindsightError
 
@@ -46,7 +45,7 @@ def doctor(
 
 async def _look(run: Session, wait_s: float) -> list[Finding]:
     try:
-        client = await HindsightClient.connect(run.nats_url, run.tenant, config=run.config)
+        client = await run.connect()
     except NoServer as error:
         found = say(
             f"no server answers at {error.places} within {error.patience_s:g} s",

@@ -15,6 +15,7 @@ import typer
 from hindsight_client.cli.error_words import described
 from hindsight_client.cli.output import FAILED, note
 from hindsight_client.client import HindsightClient
+from hindsight_client.deployment import find_credentials
 from hindsight_common.errors import HindsightError
 
 
@@ -27,6 +28,8 @@ class Session:
     shows_times: bool = False
     nats_user: str | None = None
     nats_credentials: Path | None = None
+    # whom --user or the environment names
+    user: str | None = None
 
     @property
     def prints_json(self) -> bool:
@@ -40,6 +43,15 @@ class Session:
             told = dict.fromkeys(described(error) for error in _leaves(errors))
             note("\n".join(told))
             raise typer.Exit(FAILED) from None
+
+    async def connect(self) -> HindsightClient:
+        return await HindsightClient.connect(
+            self.nats_url,
+            self.tenant,
+            config=self.config,
+            user=self.nats_user,
+            credentials=self.nats_credentials,
+        )
 
     async def _run(self, work: Callable[[HindsightClient], Awaitable[None]]) -> None:
         began = time.perf_counter()
@@ -55,7 +67,7 @@ class Session:
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[HindsightClient]:
-        client = await HindsightClient.connect(self.nats_url, self.tenant, config=self.config)
+        client = await self.connect()
         try:
             yield client
         finally:

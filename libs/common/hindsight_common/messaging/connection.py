@@ -89,7 +89,7 @@ async def connect(
     """
     observers: set[Callable[[], None]] = set()
     credentials = credentials or Credentials()
-    refusals = Refusals(_user_of(url, credentials))
+    refusals = Refusals(credentials.user_at(url))
     broker = _broker(url, name, credentials, observers, refusals)
     try:
         async with asyncio.timeout(patience_s):
@@ -147,10 +147,6 @@ async def _until_port_answers(url: str) -> None:
         wait_s = min(wait_s * 1.5, 1.0)
 
 
-def _user_of(url: str, credentials: Credentials) -> str:
-    return credentials.user or urlsplit(url.split(",", maxsplit=1)[0]).username or credentials.name
-
-
 def _broker(
     url: str,
     name: str,
@@ -158,7 +154,7 @@ def _broker(
     observers: set[Callable[[], None]],
     refusals: Refusals,
 ) -> NatsBroker:
-    options = credentials.client_options()
+    options = credentials.client_options(url)
     user, password = options.pop("user", None), options.pop("password", "")
     log = _log.bind(connection=name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from hindsight_common.errors import StopAndFix
 
@@ -37,18 +38,13 @@ class Credentials:
             settings.nats_user, secret.get_secret_value() if secret else None, settings.nats_credentials
         )
 
-    @property
-    def inbox_prefix(self) -> str:
-        return inbox_prefix(self.user)
+    def user_at(self, url: str) -> str | None:
+        """The user by whose name the server knows us: the one given, else the one in the address."""
+        return self.user or urlsplit(url.split(",", maxsplit=1)[0]).username
 
-    @property
-    def name(self) -> str:
-        """For messages to people."""
-        return self.user or (f"of {self.file}" if self.file else "without a name")
-
-    def client_options(self) -> dict[str, Any]:
-        """What nats-py's `connect` takes. Raises `StopAndFix` for a file that cannot be read."""
-        options: dict[str, Any] = {"inbox_prefix": self.inbox_prefix}
+    def client_options(self, url: str) -> dict[str, Any]:
+        """What nats-py's `connect` takes beside the address. Raises `StopAndFix` for a file that is not there."""
+        options: dict[str, Any] = {"inbox_prefix": inbox_prefix(self.user_at(url))}
         if self.file is not None:
             if not self.file.is_file():
                 raise StopAndFix(f"nats_credentials: there is no file {self.file}")

@@ -116,11 +116,21 @@ def _worker(name: str, *publish: str, subscribe: Iterable[str] = (), may_mark_ke
     return BusUser(
         name,
         # a user's first event makes the user's key
-        publish=(*_LOOKING, _ROLL_CALL, *_REPLIES, *_reads(LOG, KEYS), "key.*.*.*.*", *publish),
+        publish=(
+            *_LOOKING,
+            _ROLL_CALL,
+            subjects.seat(name),
+            *_REPLIES,
+            *_reads(LOG, KEYS),
+            subjects.MASTER_PROOF,
+            "key.*.*.*.*",
+            *publish,
+        ),
         publish_never=() if may_mark_keys else (_KEY_MARKERS,),
         subscribe=(
             f"{inbox_prefix(name)}.>",
             _KEY_MARKERS,
+            subjects.seat(name),
             *_discovery(name),
             *(each for base in ENDPOINTS[name] for each in (base, f"{base}.*")),
             *subscribe,

@@ -43,7 +43,7 @@ class NotPermitted(RetryLater):
 class Refusal:
     """`subject` is in lower case: the client hands the server's words on so."""
 
-    user: str
+    user: str | None
     verb: Literal["publish", "subscription"]
     subject: str
 
@@ -57,7 +57,7 @@ class Refusal:
 
     def __str__(self) -> str:
         may_not = "publish to" if self.verb == "publish" else "listen on"
-        said = f"the NATS user {self.user} may not {may_not} {self.shape}"
+        said = f"the NATS user {self.user or 'of this connection'} may not {may_not} {self.shape}"
         if self.subject.startswith(_MAKES):
             return f"{said}: the operator makes streams and consumers, by hindsight-cli provision"
         return f"{said}: compare the server's users with deploy/nats/users.conf"
@@ -65,9 +65,9 @@ class Refusal:
 
 @dataclass(slots=True)
 class Refusals:
-    """Those of one connection."""
+    """Those of one connection; `user` None = by whatever its credentials file says."""
 
-    user: str
+    user: str | None
     _waiting: defaultdict[str, set[asyncio.Timeout]] = field(default_factory=lambda: defaultdict(set))
 
     def note(self, error: Exception) -> Refusal | None:

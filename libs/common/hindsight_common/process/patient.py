@@ -7,7 +7,8 @@ from typing import Final
 
 import structlog
 
-from hindsight_common.messaging.provisioning import provision
+from hindsight_common.events.streams import SERVER_CONSUMERS
+from hindsight_common.messaging.provisioning import require_provisioned
 from hindsight_common.messaging.seat import Seat
 from hindsight_common.process.waiting import Waiting
 from hindsight_common.process.worker_process import Ground, Parts
@@ -60,7 +61,8 @@ class PatientWorker:
             await self._ground.core.stop()
 
     async def _provisioned(self) -> None:
-        for sentence in await provision(self._ground.bus.js):
+        """The operator makes streams and consumers (`hindsight-cli provision`); a worker says what differs."""
+        for sentence in await require_provisioned(self._ground.bus.js, consumers=SERVER_CONSUMERS):
             _log.warning("bus_drift", what=sentence)
 
     async def _stores(self) -> None:

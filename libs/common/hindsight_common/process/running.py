@@ -13,6 +13,7 @@ from hindsight_common.core import Core
 from hindsight_common.errors import HindsightError, StopAndFix
 from hindsight_common.messaging.application import Application
 from hindsight_common.messaging.connection import Bus, connect
+from hindsight_common.messaging.credentials import Credentials
 from hindsight_common.messaging.seat import Seat
 from hindsight_common.observability import setup, shutdown
 from hindsight_common.process.health import HealthServer
@@ -109,7 +110,10 @@ class _Running:
 
     async def _work(self) -> None:
         url, name = self._settings.nats_url, self._process.command
-        bus = await self._waiting.until(BUS, lambda: connect(url, name=name, patience_s=_CONNECT_S))
+        who = Credentials.of(self._settings)
+        bus = await self._waiting.until(
+            BUS, lambda: connect(url, name=name, credentials=who, patience_s=_CONNECT_S)
+        )
         self._readiness.bus = bus
         application = Application(bus)
         worker = self._worker(bus, application)
