@@ -321,7 +321,7 @@ async def test_what_was_said_after_a_tombstone_survives_the_destruction_of_the_k
     await core.turns.accept(owner, new.turn_key, _turn("t-new"), "digest")
     await core.keyring.mark_destroyed(owner)
     (doomed,) = await core.keyring.doomed(owner)
-    assert await core.log.reseal(owner, doomed, {old.turn_key}) == 1
+    assert await core.log.reseal(owner, doomed, {(old.turn_key, None)}) == 1
     waiting = [stored async for stored in core.turns.list(owner)]
     assert [stored.key_id for stored in waiting] == [doomed.key_id]
     await core.turns.reseal(waiting[0], doomed)

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
+from hindsight_common.domain.decisions import Correction, Decision, Pin, Word
+from hindsight_common.domain.hybrid_time import HybridTime
 from hindsight_common.domain.memory import (
     Closing,
     Consolidated,
@@ -164,16 +166,73 @@ def consolidations() -> st.SearchStrategy[Consolidated]:
     )
 
 
+def correction(
+    predicate: str | None = "likes",
+    object_: str = "berlin",
+    *,
+    negated: bool = False,
+    content: str | None = None,
+    valid_day: int = 0,
+) -> Correction:
+    """What evidence of that predicate should have said."""
+    said = evidence(predicate=predicate, object_=object_, negated=negated, valid_day=valid_day)
+    return Correction(
+        memory_id=said.memory_id,
+        content=content or f"{predicate} {object_}, corrected",
+        language="en",
+        object=said.object,
+        object_key=said.object_key,
+    )
+
+
+def decision(
+    *pieces: tuple[str, str], words: tuple[Word, ...], at: int = 0, counter: int = 0, day: int = 9
+) -> Decision:
+    return Decision(pieces[0][1], pieces, words, HybridTime(at, counter), moment(day))
+
+
+@st.composite
+def decisions(draw: st.DrawFn) -> Decision:
+    """A word about one claim in some turns; a correction keeps its predicate, as the real ones do."""
+    predicate = draw(st.sampled_from([*PREDICATES, None]))
+    negated = draw(st.booleans()) if predicate else False
+    day = draw(st.integers(-3, 3))
+    wrong = evidence(
+        predicate=predicate, object_=draw(st.sampled_from(OBJECTS)), negated=negated, valid_day=day
+    )
+    words: list[Word] = []
+    if draw(st.booleans()):
+        words.append(
+            correction(
+                predicate,
+                draw(st.sampled_from(OBJECTS)),
+                negated=negated,
+                content=draw(st.none() | st.sampled_from(["one wording", "another"])),
+                valid_day=day,
+            )
+        )
+    if not words or draw(st.booleans()):
+        words.append(Pin(draw(st.booleans())))
+    turn_keys = draw(st.lists(st.sampled_from(TURN_IDS), min_size=1, max_size=3, unique=True))
+    return decision(
+        *((turn_key(turn_id), wrong.memory_id) for turn_id in turn_keys),
+        words=tuple(words),
+        at=draw(st.integers(0, 3)),
+        counter=draw(st.integers(0, 1)),
+    )
+
+
 def erased() -> st.SearchStrategy[Erased]:
     return st.builds(
         Erased,
-        kind=st.sampled_from(["turn", "forgotten", "consolidated"]),
+        kind=st.sampled_from(["turn", "decision", "forgotten", "consolidated"]),
         turn_key=st.none() | st.sampled_from([turn_key(t) for t in TURN_IDS]),
     )
 
 
 GENERATORS: dict[type, st.SearchStrategy[LogEvent]] = {
     TurnGiven: turns(),
+    Decision: decisions(),
     Forgotten: tombstones(),
     Consolidated: consolidations(),
     Erased: erased(),

@@ -5,7 +5,8 @@ any duplicates and any split into deliveries give the same state. Nothing derive
 supersedes another is computed from the evidence when a memory is asked for.
 
 Of several `turn` events of one turn the better outcome wins (kept or empty over provisional over failed), then the
-smaller event id, never the order of arrival.
+smaller event id, never the order of arrival. Of several decisions about one piece of evidence the last one counts, by
+(hybrid time, event id).
 """
 
 from __future__ import annotations
@@ -13,28 +14,26 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import prod
 from typing import Final
 
+from hindsight_common.domain.decisions import Decision
+from hindsight_common.domain.derivation import memories_of
+from hindsight_common.domain.hybrid_time import HybridTime
 from hindsight_common.domain.memory import (
     Closing,
     Consolidated,
     Erased,
-    Evidence,
     Forgotten,
     LogEvent,
     Memory,
     Piece,
-    Source,
-    Status,
     TurnGiven,
 )
-from hindsight_common.domain.timeline import GroupKey, Interval, disputed, group_of, intervals_of_facts
+from hindsight_common.domain.standing import Ruling, Standing, standing
+from hindsight_common.domain.timeline import GroupKey, group_of
 
 _RANK: Final = {"kept": 0, "empty": 0, "provisional": 1, "failed": 2}
 FINAL_OUTCOMES: Final = ("kept", "empty")
-
-_MOST_CERTAIN = 0.99
 
 
 def better_outcome(standing: str | None, other: str) -> str:
@@ -55,20 +54,29 @@ class Ledger:
     """One user's events, joined. Not thread-safe; one owner at a time."""
 
     def __init__(self) -> None:
-        self._turns: dict[str, tuple[str, TurnGiven]] = {}
+        # turn key → event id → that reading of the turn
+        self._readings: dict[str, dict[str, TurnGiven]] = defaultdict(dict)
         self._erased_turns: set[str] = set()
+        # turn key → memory id as a reading gave it → what was decided about that piece
+        self._rulings: dict[str, dict[str, Ruling]] = defaultdict(dict)
+        self._decided_at: HybridTime | None = None
         self._forgotten: dict[str, set[str | None]] = defaultdict(set)
         self._closings: dict[str, set[Closing]] = defaultdict(set)
         self._promoted: dict[str, set[Piece]] = defaultdict(set)
-        self._groups: dict[GroupKey, dict[tuple[str, int], Evidence]] = defaultdict(dict)
-        self._group_of_memory: dict[str, GroupKey] = {}
+        # turn key → its evidence as it stands, also where it is forgotten; and the same by group
+        self._standing: dict[str, tuple[Standing, ...]] = {}
+        self._groups: dict[GroupKey, dict[tuple[str, int], Standing]] = defaultdict(dict)
+        self._groups_of_memory: dict[str, set[GroupKey]] = defaultdict(set)
         self._ids_of_group: dict[GroupKey, set[str]] = defaultdict(set)
 
     def apply(self, event_id: str, event: LogEvent) -> set[GroupKey]:
-        """Joins one event; returns the groups whose memories may have changed."""
+        """Joins one event; returns the groups whose memories may have changed, also where it comes again."""
         match event:
             case TurnGiven():
-                return self._apply_turn(event_id, event)
+                self._readings[event.turn_key].setdefault(event_id, event)
+                return self._settle(event.turn_key)
+            case Decision():
+                return self._apply_decision(event_id, event)
             case Forgotten():
                 return self._apply_tombstone(event)
             case Consolidated():
@@ -78,44 +86,60 @@ class Ledger:
                     self._erased_turns.add(event.turn_key)
                 return set()
 
-    def _apply_turn(self, event_id: str, given: TurnGiven) -> set[GroupKey]:
-        standing = self._turns.get(given.turn_key)
-        challenger = (_RANK[given.outcome], event_id)
-        if standing is not None and (_RANK[standing[1].outcome], standing[0]) <= challenger:
-            return set()
+    def _settle(self, turn_key: str) -> set[GroupKey]:
+        """Lays out one turn's evidence again; returns every group that it was or is in."""
+        before = self._standing.get(turn_key, ())
+        readings = [given.items for _, given in self._ranked(turn_key)]
+        after = standing(readings, self._rulings.get(turn_key, {}))
+        touched = {group_of(one.evidence) for one in (*before, *after)}
+        if after == before:
+            return touched
+        for place, one in enumerate(before):
+            self._groups[group_of(one.evidence)].pop((turn_key, place), None)
+        for place, one in enumerate(after):
+            group = group_of(one.evidence)
+            self._groups[group][turn_key, place] = one
+            self._ids_of_group[group].add(one.evidence.memory_id)
+            for name in one.names:
+                self._groups_of_memory[name].add(group)
+        self._standing[turn_key] = after
+        return touched
+
+    def _ranked(self, turn_key: str) -> list[tuple[str, TurnGiven]]:
+        """(event id, reading) of a turn, the one that counts first."""
+        readings = self._readings.get(turn_key, {})
+        return sorted(readings.items(), key=lambda found: (_RANK[found[1].outcome], found[0]))
+
+    def _apply_decision(self, event_id: str, decision: Decision) -> set[GroupKey]:
+        if self._decided_at is None or self._decided_at < decision.at:
+            self._decided_at = decision.at
         touched: set[GroupKey] = set()
-        for old in standing[1].items if standing else ():
-            group = group_of(old)
-            self._groups[group].pop((old.turn_key, old.item), None)
-            touched.add(group)
-        self._turns[given.turn_key] = (event_id, given)
-        for piece in given.items:
-            group = group_of(piece)
-            self._groups[group][piece.turn_key, piece.item] = piece
-            self._group_of_memory[piece.memory_id] = group
-            self._ids_of_group[group].add(piece.memory_id)
-            touched.add(group)
+        for turn_key, root in decision.pieces:
+            self._rulings[turn_key].setdefault(root, Ruling()).join(event_id, decision)
+            touched |= self._groups_of_memory.get(root, set())
+        for turn_key in {turn_key for turn_key, _ in decision.pieces}:
+            touched |= self._settle(turn_key)
         return touched
 
     def _apply_tombstone(self, tombstone: Forgotten) -> set[GroupKey]:
         touched: set[GroupKey] = set()
         for turn_key, memory_id in tombstone.pieces:
             self._forgotten[turn_key].add(memory_id)
-            given = self._turns.get(turn_key)
-            touched |= {
-                group_of(e) for e in (given[1].items if given else ()) if memory_id in (None, e.memory_id)
-            }
+            if memory_id is None:
+                touched |= {group_of(one.evidence) for one in self._standing.get(turn_key, ())}
+            else:
+                touched |= self._groups_of_memory.get(memory_id, set())
         for closing in tombstone.closings:
             self._closings[closing.memory_id].add(closing)
-            if closing.memory_id in self._group_of_memory:
-                touched.add(self._group_of_memory[closing.memory_id])
+            touched |= self._groups_of_memory.get(closing.memory_id, set())
         return touched
 
     def _apply_consolidation(self, consolidated: Consolidated) -> set[GroupKey]:
+        touched: set[GroupKey] = set()
         for promotion in consolidated.promotions:
             self._promoted[promotion.memory_id] |= set(promotion.evidence)
-        known = (self._group_of_memory.get(p.memory_id) for p in consolidated.promotions)
-        return {group for group in known if group is not None}
+            touched |= self._groups_of_memory.get(promotion.memory_id, set())
+        return touched
 
     def is_forgotten(self, turn_key: str, memory_id: str | None = None) -> bool:
         """True if a tombstone covers the whole turn, or this memory's evidence in it."""
@@ -125,62 +149,74 @@ class Ledger:
     def has_forgotten_item(self, turn_key: str) -> bool:
         return bool(self._forgotten.get(turn_key))
 
+    def _lives(self, one: Standing) -> bool:
+        covered = self._forgotten.get(one.evidence.turn_key)
+        return not covered or (None not in covered and covered.isdisjoint(one.names))
+
     @property
     def size(self) -> int:
-        """Turns and pieces of evidence held: what the ledger weighs in memory, about 1 KiB each."""
-        return len(self._turns) + sum(len(pieces) for pieces in self._groups.values())
+        """Readings and pieces of evidence held: what the ledger weighs in memory, about 1 KiB each."""
+        readings = sum(len(of_turn) for of_turn in self._readings.values())
+        return readings + sum(len(of_turn) for of_turn in self._standing.values())
+
+    @property
+    def decided_at(self) -> HybridTime | None:
+        """The time of the last decision, None without one: who decides now has to be behind it."""
+        return self._decided_at
 
     def turn(self, turn_key: str) -> TurnGiven | None:
         """The winning event of a turn, whether forgotten or not."""
-        winner = self._turns.get(turn_key)
-        return winner[1] if winner else None
+        ranked = self._ranked(turn_key)
+        return ranked[0][1] if ranked else None
 
     def turns(self) -> Iterator[TurnGiven]:
-        return (given for _, given in self._turns.values())
+        return (self._ranked(turn_key)[0][1] for turn_key in self._readings)
 
     def was_erased(self, turn_key: str) -> bool:
-        return turn_key in self._erased_turns and turn_key not in self._turns
+        return turn_key in self._erased_turns and turn_key not in self._readings
 
     def memory_ids(self, group: GroupKey) -> set[str]:
         """Every memory that the group ever held evidence of, alive or not: what a projection may have to remove."""
         return self._ids_of_group.get(group, set())
 
-    def group(self, memory_id: str) -> GroupKey | None:
-        return self._group_of_memory.get(memory_id)
-
     def members(self, group: GroupKey) -> dict[str, Memory]:
         """The living memories of one group."""
-        alive = [
-            e for e in self._groups.get(group, {}).values() if not self.is_forgotten(e.turn_key, e.memory_id)
-        ]
-        if not alive:
-            return {}
-        if group[0] == "event":
-            intervals: dict[str, tuple[Interval, ...]] = {
-                alive[0].memory_id: ((min(min(e.valid_from, e.occurred_at) for e in alive), None),)
-            }
-            contradicting: frozenset[str] = frozenset()
-        else:
-            closings = [c for e in alive for c in self._closings.get(e.memory_id, ())]
-            intervals = intervals_of_facts(alive, closings)
-            contradicting = disputed(alive, intervals)
-        by_memory: dict[str, list[Evidence]] = defaultdict(list)
-        for piece in sorted(alive, key=lambda e: e.order):
-            by_memory[piece.memory_id].append(piece)
-        return {
-            memory_id: _memory(pieces, intervals[memory_id], is_disputed=memory_id in contradicting)
-            for memory_id, pieces in by_memory.items()
+        alive = [one for one in self._groups.get(group, {}).values() if self._lives(one)]
+        # what ended a memory ends what it was corrected to
+        closings = {
+            Closing(one.evidence.memory_id, closing.at)
+            for one in alive
+            for name in one.names
+            for closing in self._closings.get(name, ())
         }
+        return memories_of(group, alive, closings)
 
     def memory(self, memory_id: str) -> Memory | None:
-        group = self._group_of_memory.get(memory_id)
-        return self.members(group).get(memory_id) if group else None
+        for group in self._groups_of_memory.get(memory_id, ()):
+            if (found := self.members(group).get(memory_id)) is not None:
+                return found
+        return None
 
     def memories(self) -> dict[str, Memory]:
         """Every living memory of the user, whatever its status."""
         return {
             memory_id: memory for group in self._groups for memory_id, memory in self.members(group).items()
         }
+
+    def roots(self, memory_id: str) -> tuple[tuple[str, str], ...]:
+        """The pieces of a living memory as the turns gave them, in order: what a decision about it names."""
+        return tuple(sorted((one.evidence.turn_key, r) for one in self._alive(memory_id) for r in one.roots))
+
+    def pieces(self, memory_id: str) -> tuple[Piece, ...]:
+        """The pieces of a living memory under every id they are known by, in order: what a tombstone over it names."""
+        own = {(one.evidence.turn_key, memory_id) for one in self._alive(memory_id)}
+        return tuple(sorted(own.union(self.roots(memory_id))))
+
+    def _alive(self, memory_id: str) -> Iterator[Standing]:
+        for group in self._groups_of_memory.get(memory_id, ()):
+            for one in self._groups[group].values():
+                if one.evidence.memory_id == memory_id and self._lives(one):
+                    yield one
 
     def promoted(self) -> dict[str, frozenset[Piece]]:
         """Memories that entered the graph and still rest on some of the evidence they entered with."""
@@ -199,52 +235,6 @@ class Ledger:
 
     def state(self) -> State:
         return State(self.memories(), self.outcomes(), self.promoted())
-
-
-def _memory(pieces: list[Evidence], intervals: tuple[Interval, ...], *, is_disputed: bool) -> Memory:
-    """One memory of its living evidence, in order: the latest gives the text, the greatest the importance."""
-    latest = pieces[-1]
-    quarantined = all(e.quarantined for e in pieces)
-    status: Status = "active"
-    if quarantined:
-        status = "quarantined"
-    elif intervals[-1][1] is not None:
-        status = "superseded"
-    elif is_disputed:
-        status = "disputed"
-    elif all(e.provisional for e in pieces):
-        status = "provisional"
-    certain = {e.turn_key: e.confidence for e in pieces}
-    doubt = prod(1 - certain[turn_key] for turn_key in sorted(certain))
-    confidence = latest.confidence if len(certain) == 1 else min(_MOST_CERTAIN, 1 - doubt)
-    return Memory(
-        memory_id=latest.memory_id,
-        type=latest.type,
-        content=latest.content,
-        status=status,
-        importance=max(e.importance for e in pieces),
-        confidence=confidence,
-        language=latest.language,
-        occurred_at=latest.occurred_at,
-        recorded_at=latest.recorded_at,
-        last_confirmed_at=max(e.occurred_at for e in pieces),
-        intervals=intervals,
-        role_scope=tuple(sorted({role for e in pieces for role in e.role_scope})),
-        sources=tuple(dict.fromkeys(Source(e.session_id, e.turn_id, e.message_ids) for e in pieces)),
-        evidence=tuple(dict.fromkeys((e.turn_key, e.memory_id) for e in pieces)),
-        speaker=latest.speaker,
-        subject=latest.subject,
-        subject_key=latest.subject_key,
-        predicate=latest.predicate,
-        object=latest.object,
-        object_key=latest.object_key,
-        negated=latest.negated,
-        people=tuple(sorted({person for e in pieces for person in e.people})),
-        granularity=latest.granularity,
-        when=latest.when,
-        quarantined=latest.quarantined if quarantined else None,
-        speaker_name=latest.speaker_name,
-    )
 
 
 def fold(events: Iterable[tuple[str, LogEvent]]) -> State:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from hindsight_common.domain.decisions import Decision
+
 MemoryType = Literal["fact", "event"]
 Outcome = Literal["kept", "empty", "provisional", "failed"]
 Status = Literal["active", "provisional", "superseded", "disputed", "cold", "stale", "quarantined"]
@@ -135,7 +137,7 @@ class Erased:
     turn_key: str | None = None
 
 
-LogEvent = TurnGiven | Forgotten | Consolidated | Erased
+LogEvent = TurnGiven | Decision | Forgotten | Consolidated | Erased
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,7 @@ class Memory:
 
     `intervals` are the spans in which it held, oldest first, until None = still holds; `valid_from` and
     `valid_until` show the latest. `last_confirmed_at` is when it was last said. Sources are in order of evidence.
+    `pinned` = somebody wants it kept from cooling and pruning.
     """
 
     memory_id: str
@@ -179,6 +182,7 @@ class Memory:
     when: str | None = None
     quarantined: str | None = None
     speaker_name: str | None = None
+    pinned: bool = False
 
     @property
     def valid_from(self) -> datetime:

@@ -17,8 +17,9 @@ from hindsight_common.sealing import SealingKey
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The part at rest in clear. Every identifier is a keyed hash; `evidence` and `proof` belong to tombstones:
-    the pieces they cover, readable after the user's key is gone, and an HMAC over them by the deployment's key.
+    """The part at rest in clear. Every identifier is a keyed hash. `evidence` is the pieces that a tombstone covers or
+    a decision is about, readable after the user's key is gone; `proof` an HMAC over a tombstone's by the deployment's
+    key.
     """
 
     version: int

@@ -12,11 +12,17 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from hindsight_common.domain.decisions import Decision
 from hindsight_common.domain.memory import Consolidated, Forgotten, LogEvent, TurnGiven
 from hindsight_common.errors import GiveUp, StopAndFix
 
-KINDS: Final = {"turn": TurnGiven, "forgotten": Forgotten, "consolidated": Consolidated}
-VERSIONS: Final = {"turn": 1, "forgotten": 1, "consolidated": 1}
+KINDS: Final = {
+    "turn": TurnGiven,
+    "decision": Decision,
+    "forgotten": Forgotten,
+    "consolidated": Consolidated,
+}
+VERSIONS: Final = {"turn": 1, "decision": 1, "forgotten": 1, "consolidated": 1}
 
 _ADAPTERS: Final[dict[str, TypeAdapter[Any]]] = {kind: TypeAdapter(model) for kind, model in KINDS.items()}
 

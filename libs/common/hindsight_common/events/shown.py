@@ -25,6 +25,7 @@ def shown(memory: Memory) -> MemoryOut:
         recorded_at=memory.recorded_at,
         valid_from=memory.valid_from,
         valid_until=memory.valid_until,
+        pinned=memory.pinned,
         sources=tuple(
             Source(session_id=s.session_id, turn_id=s.turn_id, message_ids=s.message_ids)
             for s in memory.sources

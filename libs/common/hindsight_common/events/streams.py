@@ -109,8 +109,8 @@ VECTORS_CONSUMER: Final = ConsumerSpec("LOG", "vectors", "Projects the log into 
 GRAPH_CONSUMER: Final = ConsumerSpec(
     "LOG",
     "graph",
-    "Projects consolidations and tombstones into the graph",
-    ("log.*.*.*.consolidated", "log.*.*.*.forgotten"),
+    "Projects consolidations, decisions and tombstones into the graph",
+    ("log.*.*.*.consolidated", "log.*.*.*.decision", "log.*.*.*.forgotten"),
 )
 ERASER_CONSUMER: Final = ConsumerSpec(
     "LOG", "eraser", "Carries out what tombstones say", ("log.*.*.*.forgotten",)

@@ -10,8 +10,9 @@ from typing import Literal
 
 import structlog
 
+from hindsight_common.domain.decisions import Decision
 from hindsight_common.domain.fold import better_outcome
-from hindsight_common.domain.memory import Erased, Forgotten, LogEvent, TurnGiven
+from hindsight_common.domain.memory import Erased, Forgotten, LogEvent, Piece, TurnGiven
 from hindsight_common.errors import GiveUp, RetryLater
 from hindsight_common.events import subjects
 from hindsight_common.events.envelope import Envelope, Header
@@ -67,6 +68,8 @@ class NatsMemoryLog:
         if isinstance(event, Forgotten):
             text = _tombstone_text(subject, header.event_id, event.scope, event.pieces)
             return replace(header, scope=event.scope, evidence=event.pieces, proof=self._master.proof(text))
+        if isinstance(event, Decision):
+            return replace(header, evidence=event.pieces)
         return header
 
     async def open(self, subject: str, data: bytes, sequence: int) -> Logged:
@@ -111,11 +114,16 @@ class NatsMemoryLog:
             _pass_over(stored, fault)
             return None
 
-    async def reseal(self, owner: Owner, old: SealingKey, covered: Collection[str]) -> int:
+    async def reseal(self, owner: Owner, old: SealingKey, covered: Collection[Piece]) -> int:
+        # decisions first: what a turn says must not stand for a moment without what was decided about it
+        decisions = await self._reseal(owner, old, "decision", covered)
+        return decisions + await self._reseal(owner, old, "turn", covered)
+
+    async def _reseal(self, owner: Owner, old: SealingKey, kind: str, covered: Collection[Piece]) -> int:
         renewed = 0
-        async for stored, envelope in self._envelopes(subjects.log(owner, "turn")):
+        async for stored, envelope in self._envelopes(subjects.log(owner, kind)):
             header = envelope.header
-            if header.key_id != old.key_id or header.turn_key in covered:
+            if header.key_id != old.key_id or _is_covered(header, covered):
                 continue
             try:
                 event = read_body(header.kind, header.version, envelope.unsealed(old, stored.subject))
@@ -134,6 +142,13 @@ class NatsMemoryLog:
             header = envelope.header
             due = header.key_id in key_ids or (header.turn_key is not None and header.turn_key in turn_keys)
             if due and header.kind != "forgotten":
+                removed += await delete_message(self._bus.js, LOG.name, stored.sequence)
+        return removed
+
+    async def erase_decisions(self, owner: Owner, covered: Collection[Piece]) -> int:
+        removed = 0
+        async for stored, envelope in self._envelopes(subjects.log(owner, "decision")):
+            if _is_covered(envelope.header, covered):
                 removed += await delete_message(self._bus.js, LOG.name, stored.sequence)
         return removed
 
@@ -185,6 +200,14 @@ async def open_batch(log: MemoryLog, batch: Sequence[Delivery]) -> list[Logged]:
 
 def _pass_over(stored: StoredMessage, fault: GiveUp) -> None:
     _log.error("log_event_unreadable", sequence=stored.sequence, code=fault.code)
+
+
+def _is_covered(header: Header, covered: Collection[Piece]) -> bool:
+    """True if tombstones over these pieces leave nothing that the event speaks of; a decision's pieces all count."""
+    if header.kind != "decision":
+        return (header.turn_key or "", None) in covered
+    pieces = header.evidence
+    return bool(pieces) and all((turn, None) in covered or (turn, said) in covered for turn, said in pieces)
 
 
 def _bare_tombstone(header: Header) -> Forgotten:

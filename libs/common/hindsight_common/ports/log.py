@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from hindsight_common.domain.memory import LogEvent
+from hindsight_common.domain.memory import LogEvent, Piece
 from hindsight_common.ids import Owner
 from hindsight_common.sealing import SealingKey
 
@@ -49,8 +49,9 @@ class MemoryLog(Protocol):
         """Opens one event that a delivery brought. Raises `GiveUp` or `StopAndFix` for what cannot be read."""
         ...
 
-    async def reseal(self, owner: Owner, old: SealingKey, covered: Collection[str]) -> int:
-        """Seals anew, under the owner's current key, what `old` sealed of turns that are not covered; returns how many.
+    async def reseal(self, owner: Owner, old: SealingKey, covered: Collection[Piece]) -> int:
+        """Seals anew, under the owner's current key, what `old` sealed of turns, and of decisions about pieces, that
+        are not covered; returns how many.
 
         For the eraser, between a key's marker and its wiping. Idempotent.
         """
@@ -63,6 +64,10 @@ class MemoryLog(Protocol):
 
         Returns how many went. Idempotent.
         """
+        ...
+
+    async def erase_decisions(self, owner: Owner, covered: Collection[Piece]) -> int:
+        """Removes decisions of which every piece is covered, bytes included; returns how many went. Idempotent."""
         ...
 
     async def last_sequence(self, owner: Owner) -> int:

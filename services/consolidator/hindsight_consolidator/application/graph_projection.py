@@ -1,4 +1,4 @@
-"""The projection of consolidations and tombstones into the graph."""
+"""The projection of consolidations, decisions and tombstones into the graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hindsight_consolidator.application.telemetry import GraphTelemetry
 
 _log = structlog.get_logger(__name__)
 
-KINDS = ("consolidated", "forgotten")
+KINDS = ("consolidated", "decision", "forgotten")
 
 
 @dataclass(frozen=True, slots=True)

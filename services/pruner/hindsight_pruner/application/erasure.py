@@ -14,7 +14,7 @@ from datetime import datetime
 import structlog
 
 from hindsight_common.clock import Clock
-from hindsight_common.domain.memory import Forgotten
+from hindsight_common.domain.memory import Forgotten, Piece
 from hindsight_common.errors import RetryLater
 from hindsight_common.events.requests import Receipt, StoreReceipt
 from hindsight_common.ids import Owner
@@ -82,13 +82,13 @@ class Erase:
 
     async def sweep_log(self, tombstone: Logged, forgotten: Forgotten) -> int:
         """The background work: sequences of the log that nobody can or may read any more. Returns how many went."""
+        owner, removed = tombstone.owner, 0
         whole = {turn_key for turn_key, memory_id in forgotten.pieces if memory_id is None}
-        if not whole and forgotten.scope != "user":
-            return 0
-        key_ids = (
-            await self.keyring.destroyed(tombstone.owner) if forgotten.scope == "user" else frozenset[str]()
-        )
-        removed = await self.log.erase(tombstone.owner, key_ids=key_ids, turn_keys=whole)
+        if whole or forgotten.scope == "user":
+            key_ids = await self.keyring.destroyed(owner) if forgotten.scope == "user" else frozenset[str]()
+            removed = await self.log.erase(owner, key_ids=key_ids, turn_keys=whole)
+        # one decision may be about what several tombstones cover together
+        removed += await self.log.erase_decisions(owner, await self._ever_forgotten(owner))
         _log.info("erasure.log_swept", removed=removed, scope=forgotten.scope)
         return removed
 
@@ -139,18 +139,18 @@ class Erase:
             covered = await self._ever_forgotten(owner)
             for key in await self.keyring.doomed(owner):
                 async for stored in self.turns.list(owner):
-                    if stored.key_id == key.key_id and stored.turn_key not in covered:
+                    if stored.key_id == key.key_id and (stored.turn_key, None) not in covered:
                         await self.turns.reseal(stored, key)
                 await self.log.reseal(owner, key, covered)
                 await self.keyring.wipe(owner, key)
         return self._gone(len(destroyed - before))
 
-    async def _ever_forgotten(self, owner: Owner) -> frozenset[str]:
-        """Turns that any tombstone covers: of two erasures at once neither may renew what the other ends."""
-        covered = set[str]()
+    async def _ever_forgotten(self, owner: Owner) -> frozenset[Piece]:
+        """What any tombstone covers: of two erasures at once neither may renew what the other ends."""
+        covered = set[Piece]()
         async for logged in self.log.read(owner, kinds=("forgotten",)):
             if isinstance(logged.event, Forgotten):
-                covered |= {turn_key for turn_key, memory_id in logged.event.pieces if memory_id is None}
+                covered |= set(logged.event.pieces)
         return frozenset(covered)
 
     def _log_receipt(self, scope: str) -> StoreReceipt:

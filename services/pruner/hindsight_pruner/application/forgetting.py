@@ -66,7 +66,7 @@ class Forget:
         now = self.clock.now()
         if request.memory_ids is not None:
             chosen = [_known(ledger, place, memory_id) for place, memory_id in enumerate(request.memory_ids)]
-            return tombstone(events, "items", pieces_of_memories(chosen), now)
+            return tombstone(events, "items", pieces_of_memories(ledger, chosen), now)
         if request.session_id is not None:
             session = self.ids.session_key(tenant, request.user_id, request.session_id)
             covered = turns_of_session(ledger, session) | await self._on_the_way(owner, ledger, session)

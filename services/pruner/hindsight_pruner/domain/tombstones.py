@@ -16,8 +16,9 @@ Scope = Literal["items", "session", "user"]
 MOST_PIECES: Final = 5000
 
 
-def pieces_of_memories(memories: Iterable[Memory]) -> tuple[Piece, ...]:
-    return tuple(sorted({piece for memory in memories for piece in memory.evidence}, key=_order))
+def pieces_of_memories(ledger: Ledger, memories: Iterable[Memory]) -> tuple[Piece, ...]:
+    """Under every id they are known by: what was corrected must not come back as what it was before."""
+    return tuple(sorted({piece for m in memories for piece in ledger.pieces(m.memory_id)}, key=_order))
 
 
 def pieces_of_turns(turn_keys: Iterable[str]) -> tuple[Piece, ...]:

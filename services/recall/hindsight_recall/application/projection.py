@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hindsight_common.domain.memory import Forgotten, Memory, TurnGiven
-from hindsight_common.domain.timeline import GroupKey, group_of
+from hindsight_common.domain.memory import Forgotten, Memory
+from hindsight_common.domain.timeline import GroupKey
 from hindsight_common.ids import Owner
 from hindsight_common.ports.embedding import Embedder
 from hindsight_common.ports.log import Logged
@@ -49,8 +49,10 @@ class _Draft:
 class Projection:
     """Writes one index. `applied` positions are of events whose rows a search can see."""
 
-    def __init__(self, ledgers: Ledgers, index: MemoryIndex, embedder: Embedder, rows: RowMaker) -> None:
-        self.index = index
+    def __init__(
+        self, ledgers: Ledgers, index: MemoryIndex | None, embedder: Embedder, rows: RowMaker
+    ) -> None:
+        self._index = index
         self._ledgers = ledgers
         self._embedder = embedder
         self._rows = rows
@@ -61,6 +63,20 @@ class Projection:
         self._batches = 0
         # every event up to here is visible
         self.position = 0
+
+    @property
+    def index(self) -> MemoryIndex:
+        """The index that it writes; without one at first, it is set before anything is applied."""
+        assert self._index is not None, "the index is opened when the worker starts"
+        return self._index
+
+    @index.setter
+    def index(self, index: MemoryIndex) -> None:
+        self._index = index
+
+    @property
+    def is_open(self) -> bool:
+        return self._index is not None
 
     def applied(self, owner: Owner) -> int | None:
         """The position of this owner's last event here; None if none came lately. Then `position` covers it."""
@@ -108,10 +124,8 @@ class Projection:
         folded = await self._ledgers.before(owner, events[0].sequence)
         touched: set[GroupKey] = set()
         for logged in events:
+            # also of a repetition: an erasure may have sealed it anew, and then the key of its rows is gone
             touched |= folded.ledger.apply(logged.event_id, logged.event)
-            if isinstance(logged.event, TurnGiven):
-                # a repetition changes no memory, but an erasure may have sealed it anew: then the rows' key is gone
-                touched |= {group_of(piece) for piece in logged.event.items}
         folded.position = max(folded.position, events[-1].sequence)
         living: dict[str, Memory] = {}
         seen: set[str] = set()
