@@ -284,9 +284,9 @@ def test_a_persist_interval_is_ignored_and_said(caplog: pytest.LogCaptureFixture
 
 
 def test_a_setting_that_nothing_reads_yet_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    write("orchestrator: {hook_timeout: 100}\nrecall: {top_k: 4}\n")
+    write("memory_layers: {episodic: {decay_half_life: 48}}\nrecall: {top_k: 4}\n")
     load_settings()
-    assert "orchestrator.hook_timeout is set, but nothing" in caplog.text
+    assert "memory_layers.episodic.decay_half_life is set, but nothing" in caplog.text
     assert "top_k" not in caplog.text
 
 

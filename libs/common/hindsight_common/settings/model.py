@@ -31,7 +31,6 @@ class WorkingSettings(Section):
         5,
         "Utterances of a session that are looked at.",
         "会话中参与判断的最近发言数。",
-        planned=True,
         ge=5,
         le=7,
     )
@@ -39,9 +38,15 @@ class WorkingSettings(Section):
         0.65,
         "Calibrated similarity to the query above which an utterance is kept.",
         "发言与查询的校准相似度高于此值才保留。",
-        planned=True,
         ge=0,
         le=1,
+    )
+    session_ttl_hours: float = setting(
+        2,
+        "Hours of silence after which a session's utterances are gone.",
+        "会话静默超过此小时数后，其发言即被清除。",
+        gt=0,
+        le=24,
     )
 
 
@@ -71,6 +76,14 @@ class SemanticSettings(Section):
         "单个用户的图超过此节点数即告警，但不会删除任何内容。",
         ge=1,
     )
+    similarity_threshold: float = setting(
+        0.7,
+        "Calibrated similarity to the query above which a relation is put into a snapshot.",
+        "关系与查询的校准相似度高于此值才写入快照。",
+        ge=0,
+        le=1,
+    )
+    max_edges: int = setting(5, "Relations in a snapshot at most.", "快照中最多包含的关系数。", ge=0, le=50)
 
     @field_validator("graph_pruning_cron")
     @classmethod
@@ -126,8 +139,14 @@ class OrchestratorSettings(Section):
         3000,
         "Milliseconds the hooks may take before the call goes on with what there is.",
         "钩子的最长耗时（毫秒），超时则带着已有内容继续调用。",
-        planned=True,
         ge=1,
+    )
+    token_budget: int = setting(
+        1500,
+        "Tokens of a snapshot at most, by a careful estimate, where a request names no number.",
+        "请求未指定时，快照的 token 上限（按偏高的估算）。",
+        ge=64,
+        le=100_000,
     )
     conflict_resolution_weight: ConflictWeights = ConflictWeights()
 
