@@ -97,28 +97,26 @@ class NatsKeyring:
             found = await self._stored(owner, len(destroyed)) or await self._create(owner, len(destroyed))
             if found is None:
                 continue
-            sequence, key = found
-            # the place is right as long as no marker came meanwhile
-            if (now := await self.destroyed(owner)) == destroyed:
-                return self._remember(owner, key)
-            if key.key_id not in now:  # made for a place that was given up: nobody has sealed with it
-                await delete_message(self._bus.js, KEYS.name, sequence)
+            # the place is right as long as no marker came meanwhile; a key made for one that was given up stays
+            # there, unknown to all: nobody has sealed with it, and only the eraser may delete
+            if await self.destroyed(owner) == destroyed:
+                return self._remember(owner, found)
         raise RetryLater("the key of a user changed faster than it could be read")
 
-    async def _create(self, owner: Owner, place: int) -> tuple[int, SealingKey] | None:
-        """The new key and its sequence, or None if somebody else was first."""
+    async def _create(self, owner: Owner, place: int) -> SealingKey | None:
+        """The new key, or None if somebody else was first."""
         key, subject = new_user_key(), subjects.key(owner, place)
         wrapped = self._master.wrapping.seal(key.secret, _wrapping_context(owner, key.key_id))
         body = key.key_id.encode() + b"\n" + wrapped
         try:
-            published = await publish(self._bus, subject, body, expected_last_subject_sequence=0)
+            await publish(self._bus, subject, body, expected_last_subject_sequence=0)
         except AlreadyThere:
             return None
-        return published.sequence, key
+        return key
 
-    async def _stored(self, owner: Owner, place: int) -> tuple[int, SealingKey] | None:
+    async def _stored(self, owner: Owner, place: int) -> SealingKey | None:
         message = await last_message(self._bus.js, KEYS.name, subjects.key(owner, place))
-        return (message.sequence, self._unwrapped(owner, message.data)) if message else None
+        return self._unwrapped(owner, message.data) if message else None
 
     def _unwrapped(self, owner: Owner, data: bytes) -> SealingKey:
         key_id, _, wrapped = data.partition(b"\n")
@@ -149,8 +147,8 @@ class NatsKeyring:
             if key_id in destroyed:
                 raise KeyDestroyed(key_id)
             stored = await self._stored(owner, len(destroyed))
-            if stored is not None and stored[1].key_id == key_id:
-                return self._remember(owner, stored[1])
+            if stored is not None and stored.key_id == key_id:
+                return self._remember(owner, stored)
             # a marker may have come between the two reads
             if await self.destroyed(owner) == destroyed:
                 break
@@ -168,7 +166,7 @@ class NatsKeyring:
             stored = await self._stored(owner, len(key_ids))
             if stored is None:
                 return key_ids
-            key_ids |= {stored[1].key_id}
+            key_ids |= {stored.key_id}
             proof = self._master.proof(_marker_text(subject, key_ids))
             body = json.dumps({"key_ids": sorted(key_ids), "proof": proof}).encode()
             try:

@@ -20,11 +20,11 @@ from hindsight_common.events.log import KINDS, VERSIONS, body_of, kind_of, read_
 from hindsight_common.events.streams import LOG
 from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.messaging.connection import Bus
-from hindsight_common.messaging.publishing import publish
+from hindsight_common.messaging.publishing import AlreadyThere, publish
 from hindsight_common.messaging.reading import StoredMessage, delete_message, last_message, read_subject
 from hindsight_common.messaging.settlement import BatchFault, Delivery
 from hindsight_common.ports.keys import Keyring
-from hindsight_common.ports.log import Logged, MemoryLog
+from hindsight_common.ports.log import Logged, MemoryLog, Overtaken
 from hindsight_common.sealing import KeyDestroyed, MasterKeys, SealingKey
 
 _ATTEMPTS = 3
@@ -41,7 +41,9 @@ class NatsMemoryLog:
         self._ids = ids
         self._master = master
 
-    async def append(self, owner: Owner, event: LogEvent, *, accepted_at: datetime) -> int:
+    async def append(
+        self, owner: Owner, event: LogEvent, *, accepted_at: datetime, after_tombstone: int | None = None
+    ) -> int:
         kind, body = kind_of(event), body_of(event)
         event_id = self._ids.event_id(owner, kind, body.decode())
         subject = subjects.log(owner, kind)
@@ -50,9 +52,17 @@ class NatsMemoryLog:
             key = await self._keyring.current(owner)
             envelope = Envelope.sealed(replace(header, key_id=key.key_id), body, key, subject)
             # the key is part of the id: sealed anew, the same event must not count as a repetition
-            published = await publish(
-                self._bus, subject, envelope.to_bytes(), msg_id=f"{event_id}.{key.key_id}"
-            )
+            try:
+                published = await publish(
+                    self._bus,
+                    subject,
+                    envelope.to_bytes(),
+                    msg_id=f"{event_id}.{key.key_id}",
+                    expected_last_subject_sequence=after_tombstone,
+                    expected_on=None if after_tombstone is None else subjects.log(owner, "forgotten"),
+                )
+            except AlreadyThere as overtaken:
+                raise Overtaken("a tombstone came first: look at it before appending") from overtaken
             # an erasure may have destroyed the key between sealing and appending: its marker decides, and what was
             # said after it is sealed anew. What was appended before the marker the eraser finds itself.
             if not await self._keyring.is_destroyed(owner, key.key_id):
@@ -161,6 +171,10 @@ class NatsMemoryLog:
                 _pass_over(stored, fault)
             else:
                 yield stored, envelope
+
+    async def last_tombstone(self, owner: Owner) -> int:
+        message = await last_message(self._bus.js, LOG.name, subjects.log(owner, "forgotten"))
+        return message.sequence if message else 0
 
     async def last_sequence(self, owner: Owner) -> int:
         message = await last_message(self._bus.js, LOG.name, subjects.log_of(owner))

@@ -49,11 +49,13 @@ async def publish(
     headers: Mapping[str, str] | None = None,
     msg_id: str | None = None,
     expected_last_subject_sequence: int | None = None,
+    expected_on: str | None = None,
     timeout_s: float = PUBLISH_TIMEOUT_S,
 ) -> Published:
     """Appends one message and returns its place; trace context and schema version go into the headers.
 
-    `expected_last_subject_sequence` 0 means "nothing on this subject yet". Raises AlreadyThere, RetryLater
+    `expected_last_subject_sequence` 0 means "nothing on this subject yet"; `expected_on` names another subject of
+    the stream to which it applies. Raises AlreadyThere, RetryLater
     (it may or may not have been appended: publish again), GiveUp `too_large`.
     """
     sent = {SCHEMA_HEADER: SCHEMA_VERSION, **(headers or {})}
@@ -62,6 +64,8 @@ async def publish(
         sent["Nats-Msg-Id"] = msg_id
     if expected_last_subject_sequence is not None:
         sent["Nats-Expected-Last-Subject-Sequence"] = str(expected_last_subject_sequence)
+        if expected_on is not None:
+            sent["Nats-Expected-Last-Subject-Sequence-Subject"] = expected_on
     with server_faults("publishing"):
         try:
             async with refused_at_once(bus.nc, subject):

@@ -36,6 +36,8 @@ from hindsight_common.observability.logs import places
 
 DEFAULT_CONCURRENCY: Final = 64
 STOP_GRACE_S: Final = 10.0
+# inboxes, and what the server puts in their place for askers of another account
+REPLY_PREFIXES: Final = ("_INBOX.", "_R_.")
 
 _log = structlog.get_logger(__name__)
 
@@ -140,7 +142,8 @@ class Endpoint:
         await self._reply(message, {"done": True, "result": result})
 
     async def _reply(self, message: Msg, answer: Answer, headers: dict[str, str] | None = None) -> None:
-        if not message.reply:
+        if not message.reply.startswith(REPLY_PREFIXES):
+            # the asker chose it, and it may name what only we may write to
             return
         try:
             await self._nc.publish(

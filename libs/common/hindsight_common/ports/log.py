@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from hindsight_common.domain.memory import LogEvent, Piece
+from hindsight_common.errors import HindsightError
 from hindsight_common.ids import Owner
 from hindsight_common.sealing import SealingKey
 
@@ -24,17 +25,28 @@ class Logged:
     event: LogEvent
 
 
+class Overtaken(HindsightError):
+    """A tombstone came before an event that had not seen it. Look at the tombstones and append again."""
+
+
 class MemoryLog(Protocol):
     """Raises `RetryLater` when the bus cannot answer, `StopAndFix` for an event of an unknown newer schema or a key
     that is missing without its marker. What can never be read (changed, cut, no event at all) is passed over by
     all that reads many events: its delivery is a dead letter, and the rest of its user's log counts.
     """
 
-    async def append(self, owner: Owner, event: LogEvent, *, accepted_at: datetime) -> int:
+    async def append(
+        self, owner: Owner, event: LogEvent, *, accepted_at: datetime, after_tombstone: int | None = None
+    ) -> int:
         """Seals and appends; durable when it returns. Returns the sequence.
 
-        Idempotent in effect: the same event has the same id wherever it is written.
+        Idempotent in effect: the same event has the same id wherever it is written. With `after_tombstone` it is
+        appended only if the owner's newest tombstone is that one (`last_tombstone`); else raises `Overtaken`.
         """
+        ...
+
+    async def last_tombstone(self, owner: Owner) -> int:
+        """The sequence of the owner's newest tombstone, 0 if there is none."""
         ...
 
     def read(self, owner: Owner, *, kinds: Sequence[str] = (), after: int = 0) -> AsyncIterator[Logged]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import structlog
@@ -10,7 +11,7 @@ from hindsight_common.domain.fold import FINAL_OUTCOMES, Ledger
 from hindsight_common.domain.memory import Evidence, Outcome, Provenance, TurnGiven
 from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.ports.extraction import Extraction, Extractor, Turn
-from hindsight_common.ports.log import MemoryLog
+from hindsight_common.ports.log import MemoryLog, Overtaken
 from hindsight_common.ports.turns import TurnStore
 from hindsight_extractor.application.extraction_telemetry import ExtractionTelemetry
 from hindsight_extractor.application.recent_turns import RecentTurns
@@ -104,16 +105,18 @@ class RecordTurn:
         return tuple(pieces.values())
 
     async def _append(self, accepted: AcceptedTurn, given: TurnGiven) -> str:
-        """The outcome. What was forgotten while it was read does not stay in the log."""
+        """The outcome. What was forgotten while it was read does not get into the log."""
         owner = accepted.owner
-        if await self.drops(owner, given.turn_key, accepted.sequence):
-            return "forgotten"
-        position = await self.log.append(owner, given, accepted_at=given.accepted_at)
-        # a tombstone behind the event finds it there; one before it may have been carried out already
-        if (await self._tombstones(owner)).is_forgotten(given.turn_key):
-            await self.log.erase(owner, turn_keys={given.turn_key})
-            await self.turns.delete(accepted.sequence)
-            return "forgotten"
+        position = None
+        while position is None:
+            tombstone = await self.log.last_tombstone(owner)
+            if await self.drops(owner, given.turn_key, accepted.sequence):
+                return "forgotten"
+            # a tombstone behind the event finds it there; one before it may have been carried out already
+            with suppress(Overtaken):
+                position = await self.log.append(
+                    owner, given, accepted_at=given.accepted_at, after_tombstone=tombstone
+                )
         self.recent.remember(owner, position, given)
         if given.outcome in FINAL_OUTCOMES:
             self.telemetry.extracted(given.provenance.extractor, len(given.items))
