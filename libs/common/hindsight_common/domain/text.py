@@ -54,6 +54,11 @@ def simplify(text: str) -> str:
     return text if text.isascii() else text.translate(simplified_characters())
 
 
+def without_invisible(text: str) -> str:
+    """The text without characters that nobody sees: zero-width ones, marks of direction, variation selectors."""
+    return _INVISIBLE.sub("", text)
+
+
 def fold_text(text: str) -> str:
     """The text as it is compared: NFKC, case, Latin accents, script variants folded, invisible characters
     removed, runs of white space one space, none at the ends. Folding twice changes nothing.

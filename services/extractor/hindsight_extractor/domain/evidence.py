@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -23,6 +24,18 @@ _OF_THE_ROLE: Final = re.compile(
 )
 
 
+def fact_id(
+    ids: IdFactory, owner: Owner, subject: str, predicate: str, said_of: str, *, negated: bool
+) -> str:
+    """The id of a fact by its subject's key, its canonical predicate and its object's key."""
+    return ids.memory_id(owner, "fact", subject, predicate, said_of, "not" if negated else "")
+
+
+def event_id(ids: IdFactory, owner: Owner, speaker: str, content: str, day: date) -> str:
+    """The id of an event by who told it, its text, and its day where it was told."""
+    return ids.memory_id(owner, "event", subject_key(speaker), normal_key(content), day.isoformat())
+
+
 def evidence_of(
     ids: IdFactory, owner: Owner, turn: Turn, turn_key: str, *, number: int, item: ExtractedItem
 ) -> Evidence:
@@ -34,12 +47,10 @@ def evidence_of(
     predicate = canonical(item.predicate) if item.predicate else None
     said_of = object_key(predicate, item.object or "") if predicate else None
     if item.type == "fact" and predicate is not None and said_of is not None:
-        memory_id = ids.memory_id(owner, "fact", subject, predicate, said_of, "not" if item.negated else "")
+        memory_id = fact_id(ids, owner, subject, predicate, said_of, negated=item.negated)
     else:
         day = valid_from.astimezone(ZoneInfo(turn.time_zone)).date()
-        memory_id = ids.memory_id(
-            owner, "event", subject_key(item.speaker), normal_key(item.content), day.isoformat()
-        )
+        memory_id = event_id(ids, owner, item.speaker, item.content, day)
     is_fact = item.type == "fact"
     return Evidence(
         memory_id=memory_id,

@@ -15,10 +15,10 @@ from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hindsight_common.domain.predicates import canonical, object_key, predicate, subject_key
+from hindsight_common.domain.snapshot import without_snapshots
 from hindsight_common.domain.text import fold_text, normal_key
 from hindsight_common.ports.extraction import ExtractedItem, Message, Turn
 from hindsight_extractor.domain.dating import Dating, dated
-from hindsight_extractor.domain.injected import without_injected
 from hindsight_extractor.domain.replies.entries import Entry
 from hindsight_extractor.domain.rules import stance
 from hindsight_extractor.domain.rules.prose import language_of
@@ -59,7 +59,7 @@ def heard(turn: Turn) -> tuple[Said, ...]:
     for speaker, messages in said_by(turn):
         commands = any(stance.is_command(message.content) for message in messages)
         for message in messages:
-            text = without_injected(message.content)
+            text = without_snapshots(message.content)
             folded = fold_text(text)
             words = frozenset(_words(folded))
             found.append(Said(speaker, message, text, commands, folded, normal_key(text), words))

@@ -10,10 +10,10 @@ from string import Template
 from typing import Any, Final
 
 from hindsight_common.domain.predicates import declared
+from hindsight_common.domain.snapshot import without_snapshots
 from hindsight_common.ports.chat import ChatMessage
 from hindsight_common.ports.extraction import Message, Turn
 from hindsight_extractor.domain.grounding import heard
-from hindsight_extractor.domain.injected import without_injected
 
 # what the reply to an answer needs of it; a long one adds cost, and none of it is evidence
 _LONGEST_CONTEXT: Final = 1000
@@ -128,7 +128,7 @@ def _lines(turn: Turn, said: Sequence[Message]) -> Iterable[str]:
         line: dict[str, str] = {"id": message.id, "speaker": speaker}
         if message.name and speaker != message.name:
             line["name"] = message.name
-        yield json.dumps(line | {"text": without_injected(text)}, ensure_ascii=False)
+        yield json.dumps(line | {"text": without_snapshots(text)}, ensure_ascii=False)
 
 
 def told_of(turn: Turn) -> tuple[Message, ...]:

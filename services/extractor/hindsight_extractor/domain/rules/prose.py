@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hindsight_common.domain.snapshot import without_snapshots
 from hindsight_common.domain.text import simplify
 from hindsight_extractor.domain.rules.transcripts import lines_of_others
 from hindsight_extractor.domain.rules.word_lists import Language
@@ -19,8 +20,8 @@ _INVISIBLE = re.compile(
     "\ufeff\ud800-\udfff]"
 )
 _FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_INJECTED = re.compile(
-    r"<(MEMORY_SNAPSHOT|MEMORIZE|FORGET|system|context|document)\b[^<>]{0,200}>.*?</\1>",
+_FOREIGN_BLOCK = re.compile(
+    r"<(system|context|document)\b[^<>]{0,200}>.*?</\1>",
     re.DOTALL | re.IGNORECASE,
 )
 _PASTED = re.compile(r"(?:data:[\w/+.-]+;base64,\S*|(?<!\S)(?:https?://|www\.)\S+|[A-Za-z0-9+/=_-]{48,})")
@@ -87,7 +88,7 @@ def written_text(content: str) -> str:
     if "```" in text or "~~~" in text:
         text = _FENCED.sub("\n", text)
     if "<" in text:
-        text = _INJECTED.sub("\n", text)
+        text = _FOREIGN_BLOCK.sub("\n", without_snapshots(text))
     text = _PASTED.sub(" ", text)
     if "\n" not in text and not text.startswith(">"):
         return text
