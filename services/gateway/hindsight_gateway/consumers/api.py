@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
+from fastapi.telemetry import TelemetryConfig
 from opentelemetry.trace import SpanKind
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
@@ -35,8 +36,18 @@ class _Api(FastAPI):
 
 
 def application(forward: Forward, health: WatchHealth, *, most_in_hand: int = _MOST_IN_HAND) -> ASGIApp:
-    # the interactive pages would load scripts from outside the deployment
-    app = _Api(title="Hindsight", version=VERSION, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app = _Api(
+        title="Hindsight",
+        version=VERSION,
+        # the interactive pages would load scripts from outside the deployment
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        # the framework's own spans and logs quote addresses, in which users are named, and what exceptions say
+        telemetry=TelemetryConfig(
+            tracing=False, metrics=False, logs=False, operation_spans=False, auto_configure=False
+        ),
+    )
     app.add_exception_handler(Exception, answering.unexpected)
     app.add_exception_handler(ClientDisconnect, answering.client_gone)
     app.add_exception_handler(404, answering.no_such_path)
@@ -108,9 +119,11 @@ def _routes(forward: Forward) -> list[tuple[str, str, Ask]]:
 
 
 def _handler(path: str, ask: Ask) -> Callable[[Request], Awaitable[Response]]:
+    route = path.replace(":path", "")
+
     async def answer(request: Request) -> Response:
         with span(
-            f"{request.method} {path}",  # never the path as sent: it names memories and turns
+            f"{request.method} {route}",  # never the path as sent: it names memories and turns
             context=extract(dict(request.headers)),
             kind=SpanKind.SERVER,
         ):
