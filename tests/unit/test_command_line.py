@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import hindsight_common
-from hindsight_client.cli import app
+from hindsight_client.cli.commands import app
 from hindsight_client.cli.arguments import hoisted
 from hindsight_client.cli.error_words import described
 from hindsight_client.cli.language import say

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Self, Unpack
 
 from nats.aio.client import Client
 
-from hindsight_client.asking import Asking, checked
+from hindsight_client.asking import Asking, checked, typed
 from hindsight_client.connecting import connected
 from hindsight_client.deployment import find_credentials, find_nats_url
 from hindsight_client.errors import StopAndFix
@@ -31,6 +31,7 @@ from hindsight_common.events.answers import (
     MemoryAnswer,
     MemoryOut,
     Progress,
+    PruningPlan,
     RecallAnswer,
     StatusAnswer,
     TurnAnswer,
@@ -46,13 +47,14 @@ from hindsight_common.events.requests import (
     RecallRequest,
     TurnRequest,
 )
-from hindsight_common.messaging.credentials import Credentials
 from hindsight_common.messaging.roll_call import RunningService, running_services
 
 DEFAULT_TIMEOUT_S: Final = 5.0
 FORGET_TIMEOUT_S: Final = 60.0
 # Between two signs of life of a long job
 JOB_TIMEOUT_S: Final = 120.0
+# not among the declared subjects while no worker answers it
+ADMIN_PRUNE: Final = "admin.prune"
 
 
 class HindsightClient:
@@ -211,6 +213,14 @@ class HindsightClient:
     async def extraction(self) -> ExtractionAnswer:
         """By whom turns are read, and what keeps the LLM from it."""
         return await self._asking.ask(subjects.ADMIN_EXTRACTION, {}, ExtractionAnswer)
+
+    async def pruning_plan(self) -> PruningPlan:
+        """What the pruner would take out of the graph and why; nothing is taken out."""
+        plan = PruningPlan()
+        async for step in self._asking.follow(ADMIN_PRUNE, {"dry_run": True}, timeout_s=JOB_TIMEOUT_S):
+            if step.done:
+                plan = typed(PruningPlan, step.result or {})
+        return plan
 
     async def services(self) -> tuple[RunningService, ...]:
         """The workers that answer now."""

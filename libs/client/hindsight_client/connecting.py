@@ -11,8 +11,6 @@ from nats.aio.client import Client
 from hindsight_client.errors import AccessDenied, NoServer
 from hindsight_common.messaging.credentials import Credentials
 from hindsight_common.messaging.refusals import Refusals, watch
-from hindsight_common.messaging.credentials import Credentials
-from hindsight_common.messaging.refusals import Refusals, watch
 
 RECONNECT_WAIT_S: Final = 0.5
 # a half-open link is noticed after two unanswered pings

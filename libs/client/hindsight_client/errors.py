@@ -41,7 +41,7 @@ class AccessDenied(NoServer):
         super().__init__(places, 0, "")
         self.args = (
             f"the NATS server at {places} refuses these credentials; give others in the address "
-            "(nats://user:password@host:port) or by the settings of NATS users",
+            "(nats://user:password@host:port) or by HINDSIGHT_NATS_USER and HINDSIGHT_NATS_PASSWORD",
         )
 
 

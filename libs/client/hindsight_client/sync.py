@@ -108,6 +108,7 @@ class SyncHindsightClient:
     consolidate = _stepwise(HindsightClient.consolidate)
     status = _waited(HindsightClient.status)
     extraction = _waited(HindsightClient.extraction)
+    pruning_plan = _waited(HindsightClient.pruning_plan)
     services = _waited(HindsightClient.services)
 
     def close(self) -> None:

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from hindsight_client.cli import (
-    doctor_command,
-    import_command,
-    job_commands,
-    llm_stub_command,
-    memory_commands,
-    provision_command,
-)
 from hindsight_client.cli.arguments import hoisted
-from hindsight_client.cli.program import app
-
-__all__ = [
-    "app",
-    "doctor_command",
-    "import_command",
-    "job_commands",
-    "llm_stub_command",
-    "main",
-    "memory_commands",
-    "provision_command",
-]
+from hindsight_client.cli.language import choose_language
 
 
 def main() -> None:
-    app(args=hoisted(sys.argv[1:]))
+    arguments = sys.argv[1:]
+    choose_language(arguments)
+    # help texts are worded while the commands are loaded, so the language is chosen first
+    from hindsight_client.cli.commands import app  # noqa: PLC0415
+
+    app(args=hoisted(arguments))

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-_WITH_VALUE: Final = ("--nats-url", "--tenant", "--config", "--output", "-o", "--log-level")
+WITH_VALUE: Final = (
+    "--nats-url",
+    "--nats-user",
+    "--nats-credentials",
+    "--tenant",
+    "--user",
+    "--config",
+    "--output",
+    "-o",
+    "--log-level",
+    "--lang",
+)
 
 
 def hoisted(arguments: Sequence[str]) -> list[str]:
@@ -18,10 +29,10 @@ def hoisted(arguments: Sequence[str]) -> list[str]:
         if argument == "--":
             rest += arguments[at:]
             break
-        if argument in _WITH_VALUE:
+        if argument in WITH_VALUE:
             front += arguments[at : at + 2]
             at += 2
-        elif argument.startswith(tuple(f"{name}=" for name in _WITH_VALUE if name.startswith("--"))):
+        elif argument.startswith(tuple(f"{name}=" for name in WITH_VALUE if name.startswith("--"))):
             front.append(argument)
             at += 1
         else:

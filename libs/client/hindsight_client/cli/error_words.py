@@ -18,6 +18,7 @@ _CHINESE: Final = {
     "internal": "服务内部出错，详见其日志",
     "message_too_large": "消息过长，请分成多轮发送",
     "no_responders": "没有服务应答，请用 hindsight-cli doctor 查看哪个工作进程未运行",
+    "no_plans": "总线上没有进程应答 admin.prune：本版本的剪枝进程尚不生成计划",
     "not_found": "没有找到",
     "not_json": "不是有效的 JSON",
     "not_supported": "本版本尚不支持，请去掉该字段",

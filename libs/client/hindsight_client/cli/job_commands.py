@@ -11,7 +11,7 @@ from rich.console import Console
 
 from hindsight_client.cli import output
 from hindsight_client.cli.language import say
-from hindsight_client.cli.program import app
+from hindsight_client.cli.program import OfUser, app
 from hindsight_client.cli.session import Session
 from hindsight_client.client import HindsightClient
 from hindsight_common.events.answers import Progress
@@ -54,7 +54,7 @@ def rebuild(
     run.run(make_again)
 
 
-@app.command(help=say("Promote a user's facts into the graph.", "将用户的事实整理进图。"))
+@app.command(cls=OfUser, help=say("Promote a user's facts into the graph.", "将用户的事实整理进图。"))
 def consolidate(
     context: typer.Context,
     *,

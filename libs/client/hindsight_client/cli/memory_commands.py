@@ -10,7 +10,7 @@ import typer
 
 from hindsight_client.cli import output
 from hindsight_client.cli.language import say
-from hindsight_client.cli.program import app
+from hindsight_client.cli.program import OfUser, app
 from hindsight_client.cli.session import Session
 from hindsight_client.client import HindsightClient
 from hindsight_common.errors import RequestError
@@ -23,13 +23,22 @@ SessionName = Annotated[
 ]
 
 
-@app.command(help=say("Write a turn, or see what became of one.", "写入一轮对话，或查看某一轮的结果。"))
+# the conversation that goes on, as distinct from a filter
+current_session = Annotated[
+    str,
+    typer.Option("--session", "-s", envvar="HINDSIGHT_SESSION", help=say("Session.", "会话。")),
+]
+
+
+@app.command(
+    cls=OfUser, help=say("Write a turn, or see what became of one.", "写入一轮对话，或查看某一轮的结果。")
+)
 def turn(
     context: typer.Context,
     *,
     user: User,
     text: Annotated[str | None, typer.Argument(help=say("What the user said.", "用户说的话。"))] = None,
-    session: Annotated[str, typer.Option("--session", "-s", help=say("Session.", "会话。"))] = "cli",
+    session: current_session = "cli",
     turn_id: Annotated[
         str | None, typer.Option(help=say("Its id; made if missing.", "轮次编号；缺省时自动生成。"))
     ] = None,
@@ -50,6 +59,10 @@ def turn(
 ) -> None:
     run: Session = context.obj
     if outcome_of is not None:
+        if text is not None:
+            raise typer.BadParameter(
+                say("does not go with --outcome-of", "不能与 --outcome-of 同用"), param_hint="TEXT"
+            )
         run.run(lambda client: _show_outcome(run, client, user, outcome_of))
         return
     if file is not None:
@@ -63,7 +76,7 @@ def turn(
     run.run(lambda client: _write(run, client, written))
 
 
-@app.command(help=say("Ask what is remembered.", "查询记忆。"))
+@app.command(cls=OfUser, help=say("Ask what is remembered.", "查询记忆。"))
 def recall(
     context: typer.Context,
     *,
@@ -111,7 +124,7 @@ def recall(
     run.run(ask)
 
 
-@app.command("list", help=say("List a user's memories.", "列出用户的记忆。"))
+@app.command("list", cls=OfUser, help=say("List a user's memories.", "列出用户的记忆。"))
 def list_memories(
     context: typer.Context,
     *,
@@ -136,7 +149,8 @@ def list_memories(
 
 
 @app.command(
-    help=say("Forget for good; without --yes only show what would go.", "永久遗忘；不加 --yes 仅预览。")
+    cls=OfUser,
+    help=say("Forget for good; without --yes only show what would go.", "永久遗忘；不加 --yes 仅预览。"),
 )
 def forget(
     context: typer.Context,

@@ -62,8 +62,23 @@ def print_recall(answer: RecallAnswer) -> None:
         print_line(f"{memory.score:.2f}  {_described(memory)}")
     if not answer.memories:
         note(say("nothing remembered matches", "没有匹配的记忆"))
-    if answer.degraded:
-        note(say("missing from this answer: ", "本次回答缺少：") + ", ".join(answer.degraded))
+    tell_degraded(answer.degraded)
+
+
+def tell_degraded(missing: Sequence[str]) -> None:
+    if missing:
+        note(say("missing from this answer: ", "本次回答缺少：") + ", ".join(missing))
+
+
+def print_values(memories: Iterable[MemoryOut]) -> None:
+    """What memories say now, each with its confidence."""
+    found = list(memories)
+    if not found:
+        note(say("nothing to remember was found in it", "其中没有需要记住的内容"))
+    for memory in found:
+        pinned = say(", pinned", "，已固定") if memory.pinned else ""
+        sure = say(f"confidence {memory.confidence:.2f}", f"置信度 {memory.confidence:.2f}")
+        print_line(f"{memory.content} ({sure}{pinned})  {memory.id}")
 
 
 def print_memories(memories: Iterable[MemoryOut]) -> None:
@@ -77,7 +92,11 @@ def print_memories(memories: Iterable[MemoryOut]) -> None:
     table.add_column(say("memory", "记忆"), overflow="fold")
     for memory in found:
         since = (memory.valid_from or memory.occurred_at).date().isoformat()
-        table.add_row(memory.id, _status(memory), since, Text(memory.content))
+        table.add_row(memory.id, status_of(memory), since, Text(memory.content))
+    print_table(table)
+
+
+def print_table(table: Table) -> None:
     # a file or a pipe has no width that lines would have to keep to
     Console(highlight=False, width=None if sys.stdout.isatty() else 10_000).print(table)
 
@@ -105,9 +124,9 @@ def print_receipt(receipt: Receipt) -> None:
 
 def _described(memory: RecalledMemory) -> str:
     sources = ", ".join(f"{source.session_id}/{source.turn_id}" for source in memory.sources)
-    state = "" if memory.status == "active" else f" [{_status(memory)}]"
+    state = "" if memory.status == "active" else f" [{status_of(memory)}]"
     return f"[{memory.type}]{state} {memory.content}  ({memory.occurred_at.date().isoformat()}; {sources})"
 
 
-def _status(memory: MemoryOut) -> str:
+def status_of(memory: MemoryOut) -> str:
     return say(memory.status, _STATUS.get(memory.status, memory.status))

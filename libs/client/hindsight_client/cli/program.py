@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 from typer import rich_utils
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from hindsight_client.cli.language import say
 from hindsight_client.cli.output import print_line
@@ -19,13 +19,19 @@ from hindsight_client.cli.session import Session
 _ORDER: Final = (
     "turn",
     "recall",
+    "inject_query",
+    "why",
     "list",
+    "update_memory",
     "forget",
+    "export",
     "import",
     "consolidate",
+    "prune_graph",
     "rebuild",
     "provision",
     "doctor",
+    "dead-letters",
     "llm-stub",
 )
 
@@ -34,15 +40,44 @@ class _InOrderOfUse(TyperGroup):
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # the vendored base class
         return sorted(super().list_commands(ctx), key=_ORDER.index)
 
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]  # likewise
+        """With hyphens or underscores, as one likes."""
+        hyphened, underscored = cmd_name.replace("_", "-"), cmd_name.replace("-", "_")
+        return super().get_command(ctx, hyphened) or super().get_command(ctx, underscored)
+
+
+class OfUser(TyperCommand):
+    """A command whose first argument USER falls away where `--user` or HINDSIGHT_USER names the user.
+
+    It is not merely optional then: one positional argument less could never be told from another user's name.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        everything = super().get_params(ctx)
+        return everything if self._named(ctx) is None else [one for one in everything if one.name != "user"]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        if (user := self._named(ctx)) is not None:
+            ctx.params["user"] = user
+        return rest
+
+    @staticmethod
+    def _named(ctx: Any) -> str | None:
+        return ctx.obj.user if isinstance(ctx.obj, Session) else None
+
 
 app = typer.Typer(
     name="hindsight-cli",
     cls=_InOrderOfUse,
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
-    help=say("Long-term memory for LLM agents.", "LLM 智能体的长期记忆。"),
+    help=say(
+        "Long-term memory for LLM agents. Without a command it takes one after the other, from the terminal or a pipe.",
+        "LLM 智能体的长期记忆。不带命令时进入交互模式，从终端或管道逐条读取命令。",
+    ),
 )
 
 rich_utils.ARGUMENTS_PANEL_TITLE = say("Arguments", "参数")
@@ -58,6 +93,11 @@ rich_utils.RICH_HELP = say(rich_utils.RICH_HELP, "用法说明：[blue]{command_
 class Output(StrEnum):
     PRETTY = "pretty"
     JSON = "json"
+
+
+class Language(StrEnum):
+    ZH = "zh"
+    EN = "en"
 
 
 class LogLevel(StrEnum):
@@ -98,6 +138,16 @@ def options(
         ),
     ] = None,
     tenant: Annotated[str, typer.Option(help=say("Tenant to work for.", "所属租户。"))] = "default",
+    user: Annotated[
+        str | None,
+        typer.Option(
+            help=say(
+                "Whose memory; commands then take no USER argument.",
+                "记忆所属的用户；指定后各命令不再需要 USER 参数。",
+            ),
+            envvar="HINDSIGHT_USER",
+        ),
+    ] = None,
     config: Annotated[
         Path | None, typer.Option(help=say("Configuration file.", "配置文件。"), dir_okay=False)
     ] = None,
@@ -112,6 +162,10 @@ def options(
             help=say("DEBUG shows how long each step took.", "DEBUG 会显示每一步的耗时。"),
         ),
     ] = LogLevel.INFO,
+    lang: Annotated[
+        Language | None,
+        typer.Option(help=say("Language; otherwise that of the environment.", "语言；缺省时取自环境变量。")),
+    ] = None,
     show_version: Annotated[
         bool,
         typer.Option(
@@ -122,7 +176,7 @@ def options(
         ),
     ] = False,
 ) -> None:
-    del show_version  # its callback has ended the program by now
+    del show_version, lang  # the one has ended the program by now, the other was heeded before it was loaded
     form: Literal["json", "pretty"] = "json" if output is Output.JSON else "pretty"
     context.obj = Session(
         nats_url,
@@ -132,4 +186,10 @@ def options(
         shows_times=log_level is LogLevel.DEBUG,
         nats_user=nats_user,
         nats_credentials=nats_credentials,
+        user=user or None,
     )
+    if context.invoked_subcommand is None:
+        # prompt_toolkit is wanted here only
+        from hindsight_client.cli.interactive import converse  # noqa: PLC0415
+
+        raise typer.Exit(converse(context))

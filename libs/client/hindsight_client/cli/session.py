@@ -15,7 +15,6 @@ import typer
 from hindsight_client.cli.error_words import described
 from hindsight_client.cli.output import FAILED, note
 from hindsight_client.client import HindsightClient
-from hindsight_client.deployment import find_credentials
 from hindsight_common.errors import HindsightError
 
 

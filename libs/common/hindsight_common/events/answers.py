@@ -161,6 +161,17 @@ class InjectAnswer(Answer):
     took_ms: dict[str, float] = {}
 
 
+class PlannedNode(Answer):
+    """A node of the graph, named as people read it, and why it would be pruned."""
+
+    node: str
+    reason: str
+
+
+class PruningPlan(Answer):
+    nodes: tuple[PlannedNode, ...] = ()
+
+
 class StoreReceipt(Answer):
     """What one store removed. `unreachable_at` is when nothing could be read any more, `bytes_gone_at` when
     the bytes were overwritten; None = not yet, and `detail` says why or what remains.

@@ -20,13 +20,13 @@ from hindsight_common.sealing import KeyDestroyed, MasterKeys, SealingKey
 
 UNREADABLE_TTL_S: Final = 7 * DAY_S
 
-_CODE: Final = "Hindsight-Dead-Code"
-_FIELD: Final = "Hindsight-Dead-Field"
+CODE: Final = "Hindsight-Dead-Code"
+FIELD: Final = "Hindsight-Dead-Field"
 _TURN: Final = "Hindsight-Dead-Turn"
 _KEY: Final = "Hindsight-Dead-Key"
-_STREAM: Final = "Hindsight-Dead-Stream"
-_CONSUMER: Final = "Hindsight-Dead-Consumer"
-_SEQUENCE: Final = "Hindsight-Dead-Sequence"
+STREAM: Final = "Hindsight-Dead-Stream"
+CONSUMER: Final = "Hindsight-Dead-Consumer"
+SEQUENCE: Final = "Hindsight-Dead-Sequence"
 _ATTEMPTS: Final = "Hindsight-Dead-Attempts"
 _SUBJECT: Final = "Hindsight-Dead-Subject"
 
@@ -54,16 +54,16 @@ class NatsDeadLetters:
         key = await self._keyring.current(owner) if owner else self._master.deployment
         body = json.dumps({"reason": fault.reason}).encode() + b"\n" + self._readable(delivery)
         headers = {
-            _CODE: fault.code,
+            CODE: fault.code,
             _KEY: key.key_id,
-            _STREAM: delivery.stream,
-            _CONSUMER: delivery.consumer,
-            _SEQUENCE: str(delivery.sequence),
+            STREAM: delivery.stream,
+            CONSUMER: delivery.consumer,
+            SEQUENCE: str(delivery.sequence),
             _ATTEMPTS: str(delivery.attempts),
             _SUBJECT: delivery.subject,
         }
         if fault.field is not None and fault.field.isascii() and fault.field.isprintable():
-            headers[_FIELD] = fault.field
+            headers[FIELD] = fault.field
         if turn_key is not None:
             headers[_TURN] = turn_key
         if owner is None:
@@ -100,11 +100,11 @@ class NatsDeadLetters:
         body = key.unseal(message.data, _context(message.subject, headers))
         return DeadLetter(
             sequence=message.sequence,
-            stream=headers[_STREAM],
-            consumer=headers[_CONSUMER],
-            code=headers[_CODE],
+            stream=headers[STREAM],
+            consumer=headers[CONSUMER],
+            code=headers[CODE],
             reason=str(json.loads(body.partition(b"\n")[0])["reason"]),
-            field=headers.get(_FIELD),
+            field=headers.get(FIELD),
         )
 
     async def erase(self, owner: Owner, turn_keys: frozenset[str] | None = None) -> int:
