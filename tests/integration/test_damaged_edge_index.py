@@ -22,7 +22,7 @@ def _home(folder: Path, model_id: str = "e5/q4") -> EdgeHome:
 @pytest.fixture
 async def folder(tmp_path: Path) -> Path:
     """A home whose index was committed at 77."""
-    index = _home(tmp_path / "vectors").open_live()
+    index = await _home(tmp_path / "vectors").open_live()
     await index.upsert([a_row(number) for number in range(ROWS)])
     await index.commit(77)
     await index.close()
@@ -62,38 +62,38 @@ async def test_a_damaged_index_begins_anew_and_asks_for_the_whole_log(
     folder: Path, damage: Callable[[Path], object]
 ) -> None:
     damage(folder)
-    index = _home(folder).open_live()
+    index = await _home(folder).open_live()
     # either everything is there, or nothing counts as applied
     assert await index.position() == 0
     await index.upsert([a_row(number) for number in range(ROWS)])
     await index.commit(77)
     await index.close()
-    index = _home(folder).open_live()
+    index = await _home(folder).open_live()
     assert (await index.position(), await index.count(ANNA)) == (77, ROWS)
     await index.close()
 
 
 async def test_an_index_that_is_whole_stays(folder: Path) -> None:
-    index = _home(folder).open_live()
+    index = await _home(folder).open_live()
     assert (await index.position(), await index.count(ANNA)) == (77, ROWS)
     # emptied by forgetting, not by damage
     await index.delete(ANNA, [a_row(number).memory_id for number in range(ROWS)])
     await index.commit(78)
     await index.close()
-    index = _home(folder).open_live()
+    index = await _home(folder).open_live()
     assert (await index.position(), await index.count()) == (78, 0)
     await index.close()
 
 
 async def test_an_index_of_another_model_begins_anew_and_never_mixes(tmp_path: Path) -> None:
-    before = EdgeHome(tmp_path, dimension=4, model_id="model/1").open_live()
+    before = await EdgeHome(tmp_path, dimension=4, model_id="model/1").open_live()
     await before.commit(7)
     await before.close()
     for dimension, model_id in ((4, "model/2"), (8, "model/3")):
-        anew = EdgeHome(tmp_path, dimension=dimension, model_id=model_id).open_live()
+        anew = await EdgeHome(tmp_path, dimension=dimension, model_id=model_id).open_live()
         assert await anew.position() == 0
         await anew.commit(3)
         await anew.close()
-    again = EdgeHome(tmp_path, dimension=8, model_id="model/3").open_live()
+    again = await EdgeHome(tmp_path, dimension=8, model_id="model/3").open_live()
     assert await again.position() == 3
     await again.close()

@@ -11,6 +11,7 @@ from hindsight_common.core import Core
 from hindsight_common.errors import HindsightError
 from hindsight_common.events import subjects
 from hindsight_common.events.streams import GRAPH_CONSUMER, NIGHTLY, NIGHTLY_CONSUMER
+from hindsight_common.messaging.consumption import silent
 from hindsight_common.messaging.delivery import deliver_each, deliver_in_order
 from hindsight_common.messaging.provisioning import rewind
 from hindsight_common.messaging.schedules import NatsJobRuns
@@ -62,6 +63,9 @@ class ConsolidatorWorker:
         self._service.endpoint(
             "rebuild-graph", subjects.ADMIN_REBUILD_GRAPH, consumers.rebuild(projection, writing)
         )
+
+    def missing(self) -> tuple[str, ...]:
+        return silent(self._consumption, self._ticks)
 
     async def start(self) -> None:
         await rewind(self._core.bus.js, GRAPH_CONSUMER, await self._graph.position())

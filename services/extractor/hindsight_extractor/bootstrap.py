@@ -19,12 +19,15 @@ from hindsight_common.events.streams import (
     TURNS,
     ConsumerSpec,
 )
+from hindsight_common.messaging.consumption import silent
 from hindsight_common.messaging.delivery import STOP_GRACE_S, Consumption, HandleEach, deliver_each
 from hindsight_common.messaging.provisioning import ensure_consumer
 from hindsight_common.messaging.service import Service
 from hindsight_common.ports.extraction import Extractor
+from hindsight_common.ports.working_memory import WorkingMemory
 from hindsight_common.settings.model import LlmSettings
 from hindsight_extractor import consumers
+from hindsight_extractor.application.deciding import Decide
 from hindsight_extractor.application.extraction import ExtractTurn
 from hindsight_extractor.application.extraction_telemetry import ExtractionTelemetry
 from hindsight_extractor.application.first_reading import ReadFirst
@@ -33,6 +36,7 @@ from hindsight_extractor.application.model_gate import ExtractionHealth
 from hindsight_extractor.application.recent_turns import RecentTurns
 from hindsight_extractor.application.recording import RecordTurn
 from hindsight_extractor.application.retention import FinishOverdueTurns, SweepTurns
+from hindsight_extractor.application.spoken import Spoken
 from hindsight_extractor.application.turn_outcome import TurnOutcome
 from hindsight_extractor.domain.redaction import redact
 from hindsight_extractor.domain.rules import RuleExtractor
@@ -55,19 +59,27 @@ class ExtractorWorker:
     name = "extractor"
 
     def __init__(
-        self, core: Core, extractor: Extractor, llm: Llm | None, telemetry: ExtractionTelemetry
+        self,
+        core: Core,
+        extractor: Extractor,
+        llm: Llm | None,
+        telemetry: ExtractionTelemetry,
+        working: WorkingMemory | None,
     ) -> None:
         self._core = core
         self._llm = llm
+        session_ttl = timedelta(hours=core.settings.memory_layers.working.session_ttl_hours)
+        spoken = Spoken(working, core.ids, core.clock, session_ttl) if working is not None else None
         intake = Intake(
             core.ids,
             core.turns,
             lambda text: redact(text).text,
             core.clock,
             max_message_bytes=core.settings.intake.max_message_kib * 1024,
+            spoken=spoken,
         )
         recent = RecentTurns()
-        record = RecordTurn(core.ids, core.log, core.turns, recent, telemetry)
+        record = RecordTurn(core.ids, core.log, core.turns, recent, telemetry, spoken)
         self._consumptions: list[Consumption] = [
             self._consumption(INTAKE_CONSUMER, consumers.take_in(intake), _INTAKE_AT_ONCE)
         ]
@@ -96,6 +108,9 @@ class ExtractorWorker:
         self._service.endpoint("write", subjects.MEMORY_WRITE, consumers.write(intake))
         turn_outcome = TurnOutcome(core.ids, core.log, core.turns, core.dead_letters, recent)
         self._service.endpoint("turn", subjects.MEMORY_TURN, consumers.outcome(turn_outcome))
+        # here, since a correction is keyed, worded and redacted as what is extracted is
+        deciding = Decide(core.ids, core.log, lambda text: redact(text).text, core.clock)
+        self._service.endpoint("decide", subjects.MEMORY_DECIDE, consumers.decide(deciding))
         self._service.endpoint(
             "extraction",
             subjects.ADMIN_EXTRACTION,
@@ -126,6 +141,9 @@ class ExtractorWorker:
             stop_grace_s=stop_grace_s,
             on_fatal=core.on_fatal,
         )
+
+    def missing(self) -> tuple[str, ...]:
+        return silent(*self._consumptions)
 
     async def start(self) -> None:
         if self._llm is not None:
@@ -163,10 +181,12 @@ def _longest_wait(settings: LlmSettings) -> timedelta:
     return min(timedelta(days=settings.final_after_days), kept)
 
 
-def build(core: Core, extractor: Extractor | None = None) -> ExtractorWorker:
+def build(
+    core: Core, extractor: Extractor | None = None, working: WorkingMemory | None = None
+) -> ExtractorWorker:
     """Turns are read by the LLM of the settings if they name one, and else, or while it is away, by the rules;
-    an `extractor` given here takes the place of the rules.
+    an `extractor` given here takes the place of the rules. Without `working`, nobody remembers what was said last.
     """
     telemetry = ExtractionTelemetry()
     llm = configured_llm(core.settings.llm, core.clock, telemetry)
-    return ExtractorWorker(core, extractor or RuleExtractor(), llm, telemetry)
+    return ExtractorWorker(core, extractor or RuleExtractor(), llm, telemetry, working)

@@ -6,11 +6,13 @@ from hindsight_common import VERSION
 from hindsight_common.core import Core
 from hindsight_common.events import subjects
 from hindsight_common.events.streams import ERASER_CONSUMER
+from hindsight_common.messaging.consumption import silent
 from hindsight_common.messaging.delivery import deliver_each
 from hindsight_common.messaging.progress import NatsProjections
 from hindsight_common.messaging.raw_turns import NatsRawTurns
 from hindsight_common.messaging.service import Service
 from hindsight_common.ports.graph import GraphStore
+from hindsight_common.ports.working_memory import WorkingMemory
 from hindsight_pruner import consumers
 from hindsight_pruner.application.erasure import Erase
 from hindsight_pruner.application.forgetting import Forget
@@ -23,7 +25,9 @@ _ERASURES_AT_ONCE = 4
 class PrunerWorker:
     name = "pruner"
 
-    def __init__(self, core: Core, index: LiveIndex, graph: GraphStore) -> None:
+    def __init__(
+        self, core: Core, index: LiveIndex, graph: GraphStore, working: WorkingMemory | None
+    ) -> None:
         receipts, raw_turns = Receipts(), NatsRawTurns(core.bus, core.ids)
         erase = Erase(
             log=core.log,
@@ -35,6 +39,7 @@ class PrunerWorker:
             graph=graph,
             projections=NatsProjections(core.bus),
             clock=core.clock,
+            working=working,
         )
         forget = Forget(core.ids, core.log, core.turns, raw_turns, receipts, core.clock)
         self._consumption = deliver_each(
@@ -49,6 +54,9 @@ class PrunerWorker:
         self._service = Service(core.bus, "pruner", version=VERSION, description="Forgets, and proves it")
         self._service.endpoint("forget", subjects.MEMORY_FORGET, consumers.forget(forget))
 
+    def missing(self) -> tuple[str, ...]:
+        return silent(self._consumption)
+
     async def start(self) -> None:
         await self._consumption.start()
         await self._service.start()
@@ -58,5 +66,8 @@ class PrunerWorker:
         await self._consumption.stop()
 
 
-def build(core: Core, index: LiveIndex, graph: GraphStore) -> PrunerWorker:
-    return PrunerWorker(core, index, graph)
+def build(
+    core: Core, index: LiveIndex, graph: GraphStore, working: WorkingMemory | None = None
+) -> PrunerWorker:
+    """`working` None = the deployment remembers nothing of sessions, so there is nothing to forget in it."""
+    return PrunerWorker(core, index, graph, working)

@@ -12,6 +12,7 @@ from hindsight_common.core import Core
 from hindsight_common.errors import HindsightError
 from hindsight_common.events import subjects
 from hindsight_common.events.streams import VECTORS_CONSUMER
+from hindsight_common.messaging.consumption import silent
 from hindsight_common.messaging.delivery import deliver_in_order
 from hindsight_common.messaging.progress import NatsProjections
 from hindsight_common.messaging.provisioning import rewind
@@ -24,6 +25,7 @@ from hindsight_common.ports.words import WordAnalyzer
 from hindsight_recall import consumers
 from hindsight_recall.application.channels import Channels
 from hindsight_recall.application.freshness import Freshness
+from hindsight_recall.application.getting import GetMemory
 from hindsight_recall.application.graph_channel import GraphChannel
 from hindsight_recall.application.ledgers import Ledgers
 from hindsight_recall.application.listing import ListMemories
@@ -55,10 +57,11 @@ class RecallWorker:
         graph: GraphStore | None = None,
     ) -> None:
         self._core = core
+        self._home = home
         self._words = words
         rows = RowMaker(core.ids, core.keyring, words)
         ledgers = Ledgers(core.log)
-        self.projection = Projection(ledgers, home.open_live(), embedder, rows)
+        self.projection = Projection(ledgers, None, embedder, rows)
         settings = core.settings.recall
         freshness = Freshness(core.ids, core.log, ledgers, self.projection, wait_s=settings.wait_for_s)
         weights = settings.weights
@@ -103,6 +106,8 @@ class RecallWorker:
         )
         listing = ListMemories(core.ids, self.projection, rows)
         self._service.endpoint("list", subjects.MEMORY_LIST, consumers.list_memories(listing))
+        getting = GetMemory(core.ids, core.log, self.projection, freshness, rows)
+        self._service.endpoint("get", subjects.MEMORY_GET, consumers.get_memory(getting))
         self._service.endpoint("rebuild", subjects.ADMIN_REBUILD_VECTORS, consumers.rebuild(rebuild))
         status = Status(NatsProjections(core.bus), self.projection, rebuild, embedder.model_id)
         self._service.endpoint("status", subjects.ADMIN_STATUS, consumers.status(status))
@@ -113,7 +118,11 @@ class RecallWorker:
         """The index that answers now."""
         return self.projection.index
 
+    def missing(self) -> tuple[str, ...]:
+        return silent(self._consumption)
+
     async def start(self) -> None:
+        self.projection.index = await self._home.open_live()
         self._committed = self.projection.position = await self.projection.index.position()
         # the first use of the word tables reads them; no request should wait for that
         await asyncio.to_thread(self._words.query_weights, "warm up 预热")
@@ -130,8 +139,9 @@ class RecallWorker:
             self._committing.cancel()
             with suppress(asyncio.CancelledError):
                 await self._committing
-        await self._commit()
-        await self.projection.index.close()
+        if self.projection.is_open:
+            await self._commit()
+            await self.projection.index.close()
 
     async def _commit(self) -> None:
         async with self.projection.writing:

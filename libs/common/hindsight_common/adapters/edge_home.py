@@ -28,7 +28,7 @@ class EdgeHome:
         self._model_id = model_id
         self._folders: dict[int, Path] = {}
 
-    def open_live(self) -> QdrantEdgeIndex:
+    async def open_live(self) -> QdrantEdgeIndex:
         self._folder.mkdir(parents=True, exist_ok=True)
         name = self._live_name()
         for other in self._folder.iterdir():
@@ -64,7 +64,7 @@ class EdgeHome:
         self._folders[id(index)] = path
         return index
 
-    def create_beside(self) -> QdrantEdgeIndex:
+    async def create_beside(self) -> QdrantEdgeIndex:
         beside = self._folder / str(int(self._live_name()) + 1)
         if beside.exists():
             shutil.rmtree(beside)

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import AsyncQdrantClient, models
-from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
 from hindsight_common.adapters import qdrant_rows as points
 from hindsight_common.adapters.qdrant_conditions import OWNER, asks_for_nothing, conditions_of
-from hindsight_common.adapters.qdrant_server_collection import (
-    create_collection,
-    server_filter,
-    server_point,
-    server_row,
-)
-from hindsight_common.errors import RetryLater, StopAndFix
+from hindsight_common.adapters.qdrant_connection import answering
+from hindsight_common.adapters.qdrant_server_collection import create_collection, server_filter, server_point
+from hindsight_common.adapters.qdrant_server_reading import QdrantServerReader
+from hindsight_common.errors import StopAndFix
 from hindsight_common.ids import Owner
-from hindsight_common.ports.memory_index import Hit, IndexFilter, IndexPage, IndexRow
+from hindsight_common.ports.memory_index import Hit, IndexFilter, IndexRow
 
 _MARKERS = uuid.UUID("7d0f5a6e-53a4-4b53-9d3c-6a6a3f1f5b0e")
-_A_MEMORY = models.Filter(must_not=[models.IsEmptyCondition(is_empty=models.PayloadField(key=OWNER))])
-_TOO_BUSY = {408, 429}
 
 
-class QdrantServerIndex:
+class CollectionOfAnotherModel(StopAndFix):
+    """The vectors that stand there mean nothing to this model."""
+
+
+class QdrantServerIndex(QdrantServerReader):
     """Several processes may write to one collection, each its own users under its own `projection` name.
 
     What describes the collection (its model, the positions of its projections) is kept in it, as points
@@ -46,8 +43,7 @@ class QdrantServerIndex:
         model_id: str,
         projection: str = "recall",
     ) -> None:
-        self._client = client
-        self._collection = collection
+        super().__init__(client, collection)
         self._dimension = dimension
         self._model_id = model_id
         self._marker = str(uuid.uuid5(_MARKERS, f"position:{projection}"))
@@ -55,9 +51,9 @@ class QdrantServerIndex:
     async def open(self) -> None:
         """Makes the collection and its payload indexes where they are missing; idempotent.
 
-        Raises `StopAndFix` when the collection was written by another model.
+        Raises `CollectionOfAnotherModel` when the collection was written by another model.
         """
-        with _answering():
+        with answering():
             await create_collection(self._client, self._collection, self._dimension)
         written_by = str(uuid.uuid5(_MARKERS, "model"))
         wanted = {"model_id": self._model_id, "dimension": self._dimension}
@@ -65,7 +61,7 @@ class QdrantServerIndex:
         if found is None:
             await self._write_marker(written_by, wanted)
         elif found != wanted:
-            raise StopAndFix(
+            raise CollectionOfAnotherModel(
                 f"the collection {self._collection} was written by {found['model_id']} ({found['dimension']} "
                 f"numbers) and was opened for {self._model_id} ({self._dimension} numbers): rebuild into "
                 "another collection, or set embedding.model_name back"
@@ -77,7 +73,7 @@ class QdrantServerIndex:
             await self._upsert_batch(fresh[start : start + points.BATCH])
 
     async def _upsert_batch(self, rows: list[IndexRow]) -> None:
-        with _answering():
+        with answering():
             records = await self._client.retrieve(
                 self._collection,
                 [row.memory_id for row in rows],
@@ -114,7 +110,7 @@ class QdrantServerIndex:
         return before
 
     async def _delete(self, chosen: models.Filter) -> None:
-        with _answering():
+        with answering():
             await self._client.delete(self._collection, models.FilterSelector(filter=chosen), wait=True)
 
     async def search_vector(
@@ -144,7 +140,7 @@ class QdrantServerIndex:
             return []
         asked = limit + points.TIES_AHEAD
         while True:
-            with _answering():
+            with answering():
                 answer = await self._client.query_points(
                     self._collection,
                     query=query,
@@ -160,53 +156,6 @@ class QdrantServerIndex:
                 return best
             asked *= 4
 
-    async def outline(self, owner: Owner, memory_ids: Sequence[str]) -> list[IndexRow]:
-        asked = [each for each in dict.fromkeys(memory_ids) if points.is_memory_id(each)]
-        with _answering():
-            records = await self._client.retrieve(
-                self._collection, asked, with_payload=list(points.OUTLINE), with_vectors=False
-            )
-        rows = {
-            str(record.id): points.row_of(owner, record.id, record.payload)
-            for record in records
-            if record.payload and record.payload.get(OWNER) == str(owner)
-        }
-        return [rows[each] for each in asked if each in rows]
-
-    async def get(self, owner: Owner, memory_ids: Sequence[str]) -> list[IndexRow]:
-        asked = [each for each in dict.fromkeys(memory_ids) if points.is_memory_id(each)]
-        with _answering():
-            records = await self._client.retrieve(
-                self._collection, asked, with_payload=True, with_vectors=True
-            )
-        rows = {
-            str(record.id): server_row(owner, record)
-            for record in records
-            if record.payload and record.payload.get(OWNER) == str(owner)
-        }
-        return [rows[each] for each in asked if each in rows]
-
-    async def list(self, owner: Owner, where: IndexFilter, cursor: str | None, limit: int) -> IndexPage:
-        offset = points.checked_cursor(cursor)
-        if limit < 1 or asks_for_nothing(where):
-            return IndexPage((), None)
-        with _answering():
-            records, following = await self._client.scroll(
-                self._collection,
-                scroll_filter=server_filter(conditions_of(owner, where)),
-                limit=limit,
-                offset=offset,
-                with_payload=True,
-                with_vectors=False,
-            )
-        rows = tuple(points.row_of(owner, record.id, record.payload or {}) for record in records)
-        return IndexPage(rows, None if following is None else str(following))
-
-    async def count(self, owner: Owner | None = None) -> int:
-        chosen = _A_MEMORY if owner is None else server_filter(conditions_of(owner, IndexFilter()))
-        with _answering():
-            return (await self._client.count(self._collection, count_filter=chosen, exact=True)).count
-
     async def position(self) -> int:
         found = await self._read_marker(self._marker)
         return int(found["position"]) if found else 0
@@ -219,26 +168,7 @@ class QdrantServerIndex:
     async def close(self) -> None:
         """Leaves the client open: it belongs to whoever made it."""
 
-    async def _read_marker(self, marker: str) -> dict[str, Any] | None:
-        with _answering():
-            found = await self._client.retrieve(self._collection, [marker], with_payload=True)
-        return found[0].payload if found else None
-
     async def _write_marker(self, marker: str, content: Mapping[str, Any]) -> None:
         point = models.PointStruct(id=marker, vector={}, payload=dict(content))
-        with _answering():
+        with answering():
             await self._client.upsert(self._collection, [point], wait=True)
-
-
-@contextmanager
-def _answering() -> Iterator[None]:
-    """Turns the client's errors into ours: what may pass by itself, and what somebody must put right."""
-    try:
-        yield
-    except ResponseHandlingException as error:
-        raise RetryLater(f"Qdrant did not answer: {error}") from error
-    except UnexpectedResponse as error:
-        status = error.status_code or 500
-        if status >= 500 or status in _TOO_BUSY:
-            raise RetryLater(f"Qdrant answered {status} {error.reason_phrase}") from error
-        raise StopAndFix(f"Qdrant refused with {status}: {error.content[:300]!r}") from error

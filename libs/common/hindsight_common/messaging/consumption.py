@@ -63,7 +63,8 @@ class Consumption(ABC):
     def is_consuming(self) -> bool:
         """True while the server is heard of and nothing made it stop; what readiness should ask."""
         started = self._heartbeat is not None and not self._stopping.is_set()
-        return started and self._bus.is_connected and self._puller.heard_s_ago < 2 * SILENCE_S
+        heard = self._puller.heard_s_ago < 2 * SILENCE_S and not self._puller.in_trouble
+        return started and self._bus.is_connected and heard
 
     async def start(self) -> None:
         """Deliveries flow from now on."""
@@ -170,6 +171,11 @@ class Consumption(ABC):
             self._stopping.set()
             if self._on_fatal is not None:
                 self._on_fatal(error)
+
+
+def silent(*consumptions: Consumption) -> tuple[str, ...]:
+    """Those of the consumers that get nothing now, each as `consumer` and its name."""
+    return tuple(f"consumer {each.spec.durable}" for each in consumptions if not each.is_consuming)
 
 
 def delivery_of(message: Msg) -> Delivery:

@@ -62,6 +62,11 @@ class Puller:
         """Seconds since the server last said anything about this consumer."""
         return asyncio.get_running_loop().time() - self._heard_at
 
+    @property
+    def in_trouble(self) -> bool:
+        """The server refuses to deliver, as when somebody deleted the consumer; it is being put right."""
+        return self._trouble is not None
+
     async def start(self) -> None:
         """Returns once the server knows where to send; it need not have the consumer yet."""
         await self._subscribe()

@@ -35,9 +35,9 @@ class Rebuild:
     async def run(self) -> AsyncIterator[RebuildProgress]:
         """Yields progress; the last one has switched. On any fault the live index stays and the new one is removed."""
         self.running = True
-        built = self.home.create_beside()
-        events = 0
+        events, built = 0, None
         try:
+            built = await self.home.create_beside()
             building = self.project_into(built)
             async for batch in _batches(self.log.read_all()):
                 await building.apply(batch)
@@ -51,11 +51,15 @@ class Rebuild:
                 position = max(building.position, self.live.position)
                 await built.commit(position)
                 old, self.live.index = self.live.index, built
+                try:
+                    await self.home.switch(built, old)
+                except Exception:
+                    self.live.index = old
+                    raise
                 self.live.position = position
-                await self.home.switch(built, old)
             yield RebuildProgress(events, position, switched=True)
         except BaseException:
-            if self.live.index is not built:
+            if built is not None and self.live.index is not built:
                 await self.home.discard(built)
             raise
         finally:
