@@ -9,10 +9,11 @@ import structlog
 from hindsight_common.errors import GiveUp
 from hindsight_common.events import subjects
 from hindsight_common.events.answers import ExtractionAnswer
-from hindsight_common.events.requests import TurnAnswer, WriteAnswer
+from hindsight_common.events.requests import MemoryAnswer, TurnAnswer, WriteAnswer
 from hindsight_common.messaging.delivery import Delivery
 from hindsight_common.messaging.service import Request
 from hindsight_common.ports.turns import TurnStore
+from hindsight_extractor.application.deciding import Decide
 from hindsight_extractor.application.extraction import ExtractTurn
 from hindsight_extractor.application.first_reading import ReadFirst
 from hindsight_extractor.application.intake import Intake
@@ -24,12 +25,14 @@ _log = structlog.get_logger(__name__)
 
 def take_in(intake: Intake) -> Callable[[Delivery], Awaitable[None]]:
     async def handle(delivery: Delivery) -> None:
-        if delivery.subject.startswith(subjects.CONVERSATION_CLOSED):
-            await intake.close_session(delivery.data)
-            return
-        tenant = subjects.tenant_of(delivery.subject, subjects.CONVERSATION_TURN)
+        is_over = delivery.subject.startswith(subjects.CONVERSATION_CLOSED)
+        base = subjects.CONVERSATION_CLOSED if is_over else subjects.CONVERSATION_TURN
+        tenant = subjects.tenant_of(delivery.subject, base)
         if not subjects.TENANT_PATTERN.fullmatch(tenant):
             raise GiveUp("invalid_tenant", "a tenant is named by 1 to 32 of a-z, 0-9 and -", field="subject")
+        if is_over:
+            await intake.close_session(tenant, delivery.data)
+            return
         accepted = await intake.accept_published(tenant, delivery.data, delivery.timestamp)
         _log.debug("turn.accepted", sequence=accepted.sequence, duplicate=accepted.duplicate)
 
@@ -75,6 +78,13 @@ def write(intake: Intake) -> Callable[[Request], Awaitable[WriteAnswer]]:
 
 def outcome(use_case: TurnOutcome) -> Callable[[Request], Awaitable[TurnAnswer]]:
     async def handle(request: Request) -> TurnAnswer:
+        return await use_case.answer(request.tenant, request.data)
+
+    return handle
+
+
+def decide(use_case: Decide) -> Callable[[Request], Awaitable[MemoryAnswer]]:
+    async def handle(request: Request) -> MemoryAnswer:
         return await use_case.answer(request.tenant, request.data)
 
     return handle

@@ -10,7 +10,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from hindsight_common.clock import Clock
-from hindsight_common.errors import GiveUp, RequestError
+from hindsight_common.errors import GiveUp, HindsightError, RequestError
 from hindsight_common.events.content import MAX_MESSAGE_BYTES
 from hindsight_common.events.conversation import (
     ConversationTurn,
@@ -24,6 +24,7 @@ from hindsight_common.events.requests import WriteAnswer
 from hindsight_common.ids import IdFactory
 from hindsight_common.ports.extraction import Message, Turn
 from hindsight_common.ports.turns import Acceptance, TurnStore
+from hindsight_extractor.application.spoken import Spoken
 
 # characters of a turn from which on redaction takes more than a few milliseconds
 LONG_TEXT: Final = 4000
@@ -31,13 +32,17 @@ LONG_TEXT: Final = 4000
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """`redact` replaces identity numbers, cards, keys and passwords by what is true about them."""
+    """`redact` replaces identity numbers, cards, keys and passwords by what is true about them.
+
+    `spoken` None = nobody asks what was said last.
+    """
 
     ids: IdFactory
     turns: TurnStore
     redact: Callable[[str], str]
     clock: Clock
     max_message_bytes: int = MAX_MESSAGE_BYTES
+    spoken: Spoken | None = None
 
     async def accept_published(self, tenant: str, data: bytes, accepted_at: datetime) -> Acceptance:
         """A turn from the bus; `accepted_at` is when the server took it, so a redelivery stamps the same.
@@ -60,16 +65,33 @@ class Intake:
             raise RequestError(refusal.code, refusal.reason, status=409, field=refusal.field) from refusal
         return WriteAnswer(turn_id=conversation.turn_id, accepted=True, duplicate=acceptance.duplicate)
 
-    async def close_session(self, data: bytes) -> None:
-        """Checks the notice that a session is over; nothing is held per session that would have to be released."""
-        parse_closed(data)
+    async def close_session(self, tenant: str, data: bytes) -> None:
+        """Releases what is remembered of a session. Raises `GiveUp`, and `RetryLater` while its store is away."""
+        closed = parse_closed(data)
+        if self.spoken is not None:
+            owner = self.ids.owner(tenant, closed.user_id)
+            session = self.ids.session_key(tenant, closed.user_id, closed.session_id)
+            await self.spoken.close(owner, session)
 
     async def _accept(self, tenant: str, said: ConversationTurn, accepted_at: datetime) -> Acceptance:
         owner = self.ids.owner(tenant, said.user_id)
         turn_key = self.ids.turn_key(tenant, said.user_id, said.turn_id)
         digest = self.ids.digest("turn-content", str(owner), canonical_digest_text(said))
         turn = await self._redacted(self._turn(tenant, said, accepted_at))
-        return await self.turns.accept(owner, turn_key, turn, digest)
+        acceptance = await self.turns.accept(owner, turn_key, turn, digest)
+        if self.spoken is not None:
+            # of a repetition the first counts: its times give it its place, whether it got there before or not
+            first = await self._standing(acceptance.sequence) if acceptance.duplicate else turn
+            if first is not None:
+                await self.spoken.remember(owner, turn_key, first)
+        return acceptance
+
+    async def _standing(self, sequence: int) -> Turn | None:
+        """An accepted turn; None if it is gone since or cannot be read now, which is no reason to refuse."""
+        try:
+            return await self.turns.read(sequence)
+        except HindsightError:
+            return None
 
     async def _redacted(self, turn: Turn) -> Turn:
         """All that people wrote, redacted; long texts off the event loop."""

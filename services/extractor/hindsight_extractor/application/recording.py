@@ -15,6 +15,7 @@ from hindsight_common.ports.log import MemoryLog, Overtaken
 from hindsight_common.ports.turns import TurnStore
 from hindsight_extractor.application.extraction_telemetry import ExtractionTelemetry
 from hindsight_extractor.application.recent_turns import RecentTurns
+from hindsight_extractor.application.spoken import Spoken
 from hindsight_extractor.domain.evidence import evidence_of
 
 _log = structlog.get_logger(__name__)
@@ -32,13 +33,17 @@ class AcceptedTurn:
 
 @dataclass(frozen=True, slots=True)
 class RecordTurn:
-    """Writes the one event of a reading. All that reads turns writes through here."""
+    """Writes the one event of a reading. All that reads turns writes through here.
+
+    `spoken` None = nothing is remembered of sessions.
+    """
 
     ids: IdFactory
     log: MemoryLog
     turns: TurnStore
     recent: RecentTurns
     telemetry: ExtractionTelemetry
+    spoken: Spoken | None = None
 
     async def drops(self, owner: Owner, turn_key: str, sequence: int) -> bool:
         """True if a tombstone covers the turn or one of its items; then the turn is gone when this returns.
@@ -49,6 +54,9 @@ class RecordTurn:
         if not (ledger.is_forgotten(turn_key) or ledger.has_forgotten_item(turn_key)):
             return False
         await self.turns.delete(sequence)
+        if self.spoken is not None:
+            # intake could not know when the turn came again
+            await self.spoken.forget(owner, turn_key)
         return True
 
     async def outcome(self, owner: Owner, turn_key: str) -> str | None:

@@ -26,6 +26,7 @@ from hindsight_common.ports.memory_index import IndexFilter
 from hindsight_common.ports.progress import Projections
 from hindsight_common.ports.raw_turns import RawTurns
 from hindsight_common.ports.turns import TurnStore
+from hindsight_common.ports.working_memory import WorkingMemory
 from hindsight_pruner.application.live_index import LiveIndex
 
 _PAGE = 500
@@ -34,7 +35,11 @@ _log = structlog.get_logger(__name__)
 _NUMBERS_REMAIN = (
     "text is unreadable; numbers of deleted rows stay in the store's files until its segments are rewritten"
 )
-_ITEM_REMAINS = "what is left of single items is sealed, until the user's remaining memories are sealed anew"
+_ITEM_REMAINS = (
+    "what is left of single items is sealed, until the user's remaining memories are sealed anew; what was decided "
+    "about them is removed in the background"
+)
+_MEMORY_ONLY = "it was never on disk, and sealed; memory that is freed is not overwritten at once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class Erase:
     graph: GraphStore
     projections: Projections
     clock: Clock
+    working: WorkingMemory | None = None
     # one erasure after the other seals anew: none may renew under the next key what the one behind it ends
     renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -67,6 +73,9 @@ class Erase:
                 await self.turns.delete(stored.sequence)
                 removed += 1
         stores["turns"] = self._gone(removed)
+        if self.working is not None:
+            # behind the turns: one that intake accepts again from here on is dropped by its reader, here too
+            stores["working"] = await self._working(self.working, owner, None if whole_user else touched)
         stores["intake"] = self._gone(await self._raw(owner, whole))
         stores["dead_letters"] = self._gone(
             await self.dead_letters.erase(owner, None if whole_user else touched)
@@ -123,6 +132,15 @@ class Erase:
         if still - living:
             raise RetryLater("the graph still holds what a tombstone covers")
         return self._gone(0)
+
+    async def _working(
+        self, working: WorkingMemory, owner: Owner, touched: frozenset[str] | None
+    ) -> StoreReceipt:
+        """What was said in the turns, `touched` None = in any; also where only one item of a turn is forgotten."""
+        gone = await (
+            working.forget_owner(owner) if touched is None else working.forget_turns(owner, touched)
+        )
+        return self._gone(gone, bytes_gone=False, detail=_MEMORY_ONLY)
 
     async def _raw(self, owner: Owner, whole: frozenset[str]) -> int:
         removed = 0

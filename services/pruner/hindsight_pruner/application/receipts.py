@@ -10,7 +10,7 @@ from typing import Final
 from hindsight_common.events.requests import Receipt, StoreReceipt
 
 # where an erasure has to be carried out, in the order in which it is
-STORES: Final = ("vectors", "graph", "turns", "intake", "dead_letters", "keys", "log")
+STORES: Final = ("vectors", "graph", "turns", "working", "intake", "dead_letters", "keys", "log")
 
 
 class Receipts:
