@@ -123,7 +123,8 @@ async def _faults() -> AsyncIterator[None]:
         yield
     except (AuthError, ConfigurationError) as fault:
         raise StopAndFix(
-            f"Neo4j refuses the connection: {fault.__class__.__name__}; see neo4j_url"
+            f"Neo4j refuses the connection: {fault.__class__.__name__}; see neo4j_url, neo4j_user and neo4j_password "
+            "(HINDSIGHT_NEO4J_PASSWORD)"
         ) from fault
     except (DriverError, TransientError, OSError, TimeoutError) as fault:
         raise RetryLater(f"the graph cannot be reached: {type(fault).__name__}") from fault

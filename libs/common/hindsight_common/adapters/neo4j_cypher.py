@@ -27,6 +27,7 @@ SCHEMA: Final = (
 INDEXES_READY: Final = "CALL db.awaitIndexes(60)"
 FIRST_GENERATION: Final = "MERGE (p:Projection {name: 'graph'}) ON CREATE SET p.live = 0"
 
+ANYTHING: Final = "RETURN 1 AS one"
 LIVE: Final = "MATCH (p:Projection {name: 'graph'}) RETURN p.live AS live"
 SWITCH: Final = "MATCH (p:Projection {name: 'graph'}) SET p.live = $generation"
 POSITION: Final = (

@@ -139,6 +139,10 @@ class Neo4jGraph:
         await self._connection.write(lambda run: run(cypher.UNLOCK_OWNER, scope))
         return gone_nodes
 
+    async def answers(self) -> None:
+        """Returns while the server can be asked. Raises `RetryLater`, or `StopAndFix` for wrong credentials."""
+        await self._connection.read(cypher.ANYTHING)
+
     async def position(self) -> int:
         rows = await self._connection.read(cypher.POSITION)
         return int(rows[0]["sequence"]) if rows else 0

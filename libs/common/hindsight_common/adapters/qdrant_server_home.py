@@ -125,7 +125,16 @@ class QdrantLiveIndex:
     """What other processes than the one that writes see of the live index, wherever its alias points to."""
 
     def __init__(self, client: AsyncQdrantClient, alias: str) -> None:
+        self._client = client
+        self._alias = alias
         self._reader = QdrantServerReader(client, alias)
+
+    async def exists(self) -> None:
+        """Raises `RetryLater` until the process that writes has made it."""
+        with answering():
+            aliases = (await self._client.get_aliases()).aliases
+        if self._alias not in {alias.alias_name for alias in aliases}:
+            raise RetryLater("recall has not made its collection in Qdrant yet")
 
     def now(self) -> QdrantServerReader:
         return self._reader

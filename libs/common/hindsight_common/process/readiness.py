@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from hindsight_common.errors import HindsightError
 from hindsight_common.messaging.connection import Bus
+from hindsight_common.process.patient import PatientWorker
 from hindsight_common.process.waiting import Waiting
 from hindsight_common.process.worker_process import Store
-from hindsight_common.worker import Reporting, Worker
 
 BUS: Final = "nats"
 _STARTING: Final = "start"
@@ -25,9 +25,8 @@ class Readiness:
     """`worker` is None until it has started; only then do deliveries flow."""
 
     waiting: Waiting
-    stores: Sequence[Store] = ()
     bus: Bus | None = None
-    worker: Worker | None = None
+    worker: PatientWorker | None = None
     _known: tuple[str, ...] = (_STARTING,)
     _known_at: float = field(default=float("-inf"))
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -40,17 +39,14 @@ class Readiness:
             return (BUS,)
         async with self._asking:
             if time.monotonic() - self._known_at >= _FRESH_S:
-                self._known = (*_of_worker(self.worker), *await self._away())
+                self._known = (*self.worker.missing(), *await _away(self.worker))
                 self._known_at = time.monotonic()
         return self._known
 
-    async def _away(self) -> Iterable[str]:
-        answers = await asyncio.gather(*(_is_away(store) for store in self.stores))
-        return [store.name for store, away in zip(self.stores, answers, strict=True) if away]
 
-
-def _of_worker(worker: Worker) -> tuple[str, ...]:
-    return worker.missing() if isinstance(worker, Reporting) else ()
+async def _away(worker: PatientWorker) -> Iterable[str]:
+    answers = await asyncio.gather(*(_is_away(store) for store in worker.stores))
+    return [store.name for store, away in zip(worker.stores, answers, strict=True) if away]
 
 
 async def _is_away(store: Store) -> bool:

@@ -87,9 +87,8 @@ class _Running:
     ) -> None:
         self._process, self._settings, self._secret = process, settings, secret
         self._ready_file = ready_file
-        self._parts = process.open(settings)
         self._waiting = Waiting()
-        self._readiness = Readiness(self._waiting, self._parts.stores)
+        self._readiness = Readiness(self._waiting)
         self._health: HealthServer | None = None
         if settings.health_port is not None:
             self._health = HealthServer(
@@ -106,7 +105,6 @@ class _Running:
             self._ready_file.remove()
             if self._health is not None:
                 await self._health.stop()
-            await self._parts.close()
 
     async def _work(self) -> None:
         url, name = self._settings.nats_url, self._process.command
@@ -131,7 +129,9 @@ class _Running:
                 bus, self._settings, self._secret, redact=process.redact, on_fatal=application.fail
             )
         seat = Seat(bus, process.name, application.fail) if process.alone else None
-        return PatientWorker(Ground(self._settings, bus, core), self._parts, self._waiting, seat)
+        return PatientWorker(
+            Ground(self._settings, bus, core), process, self._waiting, seat, application.fail
+        )
 
     def _announce(self, http_url: str | None) -> None:
         health_url = self._health.url if self._health else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,17 +12,18 @@ from hindsight_common.settings import Settings
 from hindsight_common.worker import Worker
 
 
-class Store(Protocol):
-    """A server that a worker needs beside the bus."""
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A server that a worker uses beside the bus.
 
-    @property
-    def name(self) -> str: ...
+    `answers` returns while it can be used, raises `RetryLater` while it cannot, and `StopAndFix` if it never will.
+    Without `awaited` the worker begins while it is away, and does without what it would have given.
+    """
 
-    async def answers(self) -> None:
-        """Returns while it can be used. Raises `RetryLater` while it cannot, `StopAndFix` if it never will."""
-        ...
-
-    async def close(self) -> None: ...
+    name: str
+    answers: Callable[[], Awaitable[object]]
+    close: Callable[[], Awaitable[object]]
+    awaited: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Ground:
 
 
 class Parts(Protocol):
-    """What one worker is made of. Made before any server is asked; `build` may be called again after a failed start."""
+    """What one worker is made of; made without asking a server. `build` is called again after a start that failed."""
 
     @property
     def stores(self) -> Sequence[Store]: ...
@@ -49,11 +50,7 @@ class Parts(Protocol):
         """What takes time and needs no server, such as loading a model. Raises `StopAndFix`."""
         ...
 
-    def build(self, ground: Ground) -> Worker: ...
-
-    async def close(self) -> None:
-        """After the worker has stopped; also when it never started."""
-        ...
+    def build(self) -> Worker: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ class WorkerProcess:
     name: str
     english: str
     chinese: str
-    open: Callable[[Settings], Parts]
+    open: Callable[[Ground], Parts]
     reads: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     flags: tuple[Flag, ...] = ()
