@@ -192,6 +192,12 @@ def test_text_parts_are_joined_and_the_rest_is_counted_not_kept() -> None:
     assert "base64" not in canonical_digest_text(turn)
 
 
+@pytest.mark.parametrize("kind", [{}, [], None, 5])
+def test_a_part_of_no_readable_kind_is_dropped_like_an_image(kind: object) -> None:
+    turn = parsed(messages=[{"role": "user", "content": [{"type": kind, "text": "x"}, "y"]}])
+    assert (turn.messages[0].content, turn.dropped_parts) == ("y", 1)
+
+
 @pytest.mark.parametrize("content", [5, True, {"text": "x"}, [5], [None], [{"type": "text", "text": 5}]])
 def test_content_that_is_no_text_is_refused_by_path(content: object) -> None:
     error = refused(messages=[{"role": "user", "content": "ok"}, {"role": "user", "content": content}])

@@ -38,7 +38,10 @@ def _text_parts(content: object) -> Iterator[str]:
 
 
 def _is_text(part: object) -> bool:
-    return isinstance(part, str) or (isinstance(part, Mapping) and part.get("type") in _TEXT_PARTS)
+    if isinstance(part, Mapping):
+        kind = part.get("type")
+        return isinstance(kind, str) and kind in _TEXT_PARTS
+    return isinstance(part, str)
 
 
 def count_dropped(content: object) -> int:

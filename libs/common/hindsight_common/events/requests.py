@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
 from hindsight_common.events.answers import (
     Answer,
@@ -29,7 +29,7 @@ from hindsight_common.events.answers import (
 )
 from hindsight_common.events.content import MAX_MESSAGE_BYTES
 from hindsight_common.events.conversation import ConversationTurn, parse_write
-from hindsight_common.events.fields import AwareTime, Body, Id, clean_text, not_yet, refusal
+from hindsight_common.events.fields import MAX_ID_BYTES, AwareTime, Body, Id, clean_text, not_yet, refusal
 from hindsight_common.events.strict_json import Model, build, read_object
 
 __all__ = [
@@ -98,8 +98,9 @@ def _check_said(text: str) -> str:
     return cleaned
 
 
-MemoryId = Annotated[str, AfterValidator(_check_memory_id)]
-Query = Annotated[str, AfterValidator(_check_query)]
+_MEMORY_ID: Final[dict[str, Any]] = {"type": "string", "format": "uuid"}
+MemoryId = Annotated[str, AfterValidator(_check_memory_id), WithJsonSchema(_MEMORY_ID)]
+Query = Annotated[str, AfterValidator(_check_query), Field(json_schema_extra={"minLength": 1})]
 Said = Annotated[str, AfterValidator(_check_said)]
 
 
@@ -156,7 +157,7 @@ class RecallRequest(Body):
     explain: bool = False
     as_of: Annotated[None, not_yet(None)] = None
     token_budget: Annotated[None, not_yet(None)] = None
-    context: Annotated[int, not_yet(0)] = 0
+    context: Annotated[int, not_yet(0), WithJsonSchema({"const": 0, "default": 0})] = 0
 
 
 class TurnRequest(Body):
@@ -173,12 +174,30 @@ class ListRequest(Body):
     limit: int = Field(default=100, ge=1, le=1000)
 
 
+def _one_filter(schema: dict[str, Any]) -> None:
+    """What the validators demand, as a schema says it: one of three filters, none of them null."""
+    properties = schema["properties"]
+    properties["memory_ids"] = {"type": "array", "items": _MEMORY_ID, "minItems": 1, "maxItems": 1000}
+    properties["session_id"] = {"type": "string", "minLength": 1, "maxLength": MAX_ID_BYTES}
+    properties["everything"] = {"const": True}
+    schema["oneOf"] = [{"required": [name]} for name in ("memory_ids", "session_id", "everything")]
+
+
+def _some_change(schema: dict[str, Any]) -> None:
+    """What the validators demand, as a schema says it: at least one change, none of them null."""
+    said = {"type": "string", "minLength": 1, "maxLength": MAX_SAID_CHARACTERS}
+    schema["properties"] |= {"object": said, "content": said, "pinned": {"type": "boolean"}}
+    schema["anyOf"] = [{"required": [name]} for name in ("object", "content", "pinned")]
+
+
 class ForgetRequest(Body):
     """Exactly one of `memory_ids`, `session_id` and `everything`; without `confirm` nothing is forgotten.
 
     A filter given as null, empty or as "*" is refused rather than read as "all": a caller whose filter got
     lost must not erase a user.
     """
+
+    model_config = ConfigDict(json_schema_extra=_one_filter)
 
     user_id: Id
     memory_ids: tuple[MemoryId, ...] | None = Field(default=None, strict=False)
@@ -229,6 +248,8 @@ class DecideRequest(Body):
     """Someone's word about one memory: what it should say (`object` for a fact, `content` for an event), whether it
     is pinned. At least one of them.
     """
+
+    model_config = ConfigDict(json_schema_extra=_some_change)
 
     user_id: Id
     memory_id: MemoryId

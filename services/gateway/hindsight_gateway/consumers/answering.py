@@ -8,6 +8,7 @@ from typing import Any
 import structlog
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
+from starlette.routing import Match, Route
 
 from hindsight_common.errors import RequestError
 from hindsight_common.observability.logs import places
@@ -39,13 +40,17 @@ async def no_such_path(request: Request, _: Exception) -> Response:
     return problem(RequestError("not_found", message, status=404))
 
 
-async def no_such_method(request: Request, error: Exception) -> Response:
-    # what the router raises says which methods there are
-    allowed = (getattr(error, "headers", None) or {}).get("Allow", "")
-    message = f"{request.method} is not taken here" + (f"; use {allowed}" if allowed else "")
+async def no_such_method(request: Request, _: Exception) -> Response:
+    # what the router raises names the methods of the first route of a path only
+    found = (
+        route.methods or set()
+        for route in request.app.routes
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE
+    )
+    allowed = ", ".join(sorted(set().union(*found)))
+    message = f"{request.method} is not taken here; use {allowed}"
     answer = problem(RequestError("method_not_allowed", message, status=405))
-    if allowed:
-        answer.headers["Allow"] = allowed
+    answer.headers["Allow"] = allowed
     return answer
 
 

@@ -104,7 +104,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
             {"$ref": f"#/components/parameters/{name}"} for name in (*operation.parameters, "Tenant")
         ],
         "responses": {
-            "200": {"description": "OK", "content": {_JSON: answer}},
+            "200": {"description": "OK", "content": {_JSON: answer}, **_links(operation)},
             **{
                 str(status): {"$ref": f"#/components/responses/{_name(status)}"}
                 for status in sorted(statuses)
@@ -117,6 +117,13 @@ def _operation(operation: Operation) -> dict[str, Any]:
         content = {"schema": {"$ref": _SCHEMAS + operation.body}, **_examples(BODIES[operation.id])}
         said["requestBody"] = {"required": True, "content": {_JSON: content}}
     return said
+
+
+def _links(operation: Operation) -> dict[str, Any]:
+    if not operation.links:
+        return {}
+    links = {name: {"operationId": name, "parameters": dict(found)} for name, found in operation.links}
+    return {"links": links}
 
 
 def _health() -> dict[str, Any]:

@@ -19,7 +19,10 @@ from hindsight_common.events.requests import (
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`body` names a schema of the document; `parameters` and `statuses` come beside those that all have."""
+    """`body` names a schema of the document; `parameters` and `statuses` come beside those that all have.
+
+    `links` names what can be asked next, with where its parameters are found.
+    """
 
     method: str
     path: str
@@ -31,6 +34,7 @@ class Operation:
     parameters: tuple[str, ...] = ()
     statuses: tuple[int, ...] = ()
     description: str = ""
+    links: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
 
 
 _REPEATED: Final = (
@@ -50,6 +54,12 @@ OPERATIONS: Final = (
         (409,),
         "Without a `turn_id` the `Idempotency-Key` is it, and without one an id is made and returned. The same turn "
         "sent again changes nothing (`duplicate`); another one under the same id is refused (`turn_id_reused`).",
+        links=(
+            (
+                "getTurn",
+                (("turn_id", "$response.body#/turn_id"), ("user_id", "$request.body#/user_id")),
+            ),
+        ),
     ),
     Operation(
         "post",
@@ -62,6 +72,14 @@ OPERATIONS: Final = (
         (),
         (),
         "No LLM is called. What a store that is away would have given is named in `degraded`.",
+        links=(
+            (
+                "getMemory",
+                (("memory_id", "$response.body#/memories/0/id"), ("user_id", "$request.body#/user_id")),
+            ),
+            ("changeMemory", (("memory_id", "$response.body#/memories/0/id"),)),
+            ("deleteMemory", (("memory_id", "$response.body#/memories/0/id"),)),
+        ),
     ),
     Operation(
         "post",
