@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from hindsight_common.errors import RequestError
-from hindsight_common.events.requests import ListAnswer, RecallAnswer
+from hindsight_common.events.requests import ListAnswer, MemoryAnswer, RecallAnswer
 from hindsight_common.messaging.delivery import Delivery
 from hindsight_common.messaging.log import open_batch
 from hindsight_common.messaging.service import Progress, Request, Result
 from hindsight_common.ports.log import MemoryLog
+from hindsight_recall.application.getting import GetMemory
 from hindsight_recall.application.listing import ListMemories
 from hindsight_recall.application.projection import Projection
 from hindsight_recall.application.rebuild import Rebuild
@@ -35,6 +36,13 @@ def recall(use_case: Recall) -> Callable[[Request], Awaitable[RecallAnswer]]:
 
 def list_memories(use_case: ListMemories) -> Callable[[Request], Awaitable[ListAnswer]]:
     async def handle(request: Request) -> ListAnswer:
+        return await use_case.answer(request.tenant, request.data)
+
+    return handle
+
+
+def get_memory(use_case: GetMemory) -> Callable[[Request], Awaitable[MemoryAnswer]]:
+    async def handle(request: Request) -> MemoryAnswer:
         return await use_case.answer(request.tenant, request.data)
 
     return handle

@@ -23,6 +23,7 @@ from hindsight_common.domain.memory import (
     Closing,
     Consolidated,
     Erased,
+    Evidence,
     Forgotten,
     LogEvent,
     Memory,
@@ -202,6 +203,10 @@ class Ledger:
         return {
             memory_id: memory for group in self._groups for memory_id, memory in self.members(group).items()
         }
+
+    def evidence(self, memory_id: str) -> tuple[Evidence, ...]:
+        """The living evidence of a memory as it stands, in its order."""
+        return tuple(sorted((one.evidence for one in self._alive(memory_id)), key=lambda e: e.order))
 
     def roots(self, memory_id: str) -> tuple[tuple[str, str], ...]:
         """The pieces of a living memory as the turns gave them, in order: what a decision about it names."""

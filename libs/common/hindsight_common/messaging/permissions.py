@@ -44,7 +44,12 @@ _KEY_MARKERS: Final = "key.*.*.*.destroyed"
 
 # by service; each listens on the subject alone and with a tenant behind it
 ENDPOINTS: Final = {
-    "extractor": (subjects.MEMORY_WRITE, subjects.MEMORY_TURN, subjects.ADMIN_EXTRACTION),
+    "extractor": (
+        subjects.MEMORY_WRITE,
+        subjects.MEMORY_TURN,
+        subjects.MEMORY_DECIDE,
+        subjects.ADMIN_EXTRACTION,
+    ),
     "recall": (
         subjects.MEMORY_RECALL,
         subjects.MEMORY_LIST,
@@ -54,7 +59,7 @@ ENDPOINTS: Final = {
         subjects.ADMIN_REBUILD_VECTORS,
     ),
     "consolidator": (subjects.ADMIN_CONSOLIDATE, subjects.ADMIN_REBUILD_GRAPH),
-    "pruner": (subjects.MEMORY_FORGET, subjects.MEMORY_DECIDE),
+    "pruner": (subjects.MEMORY_FORGET,),
 }
 
 # what other accounts may send into that of the workers; each is answered once
@@ -154,6 +159,7 @@ EXTRACTOR: Final = _worker(
     *_erases(TURNS),
     "turn.*.*.*.*",
     "log.*.*.*.turn",
+    "log.*.*.*.decision",
 )
 RECALL: Final = _worker("recall", *_consumes(VECTORS_CONSUMER), _rewinds(VECTORS_CONSUMER))
 CONSOLIDATOR: Final = _worker(

@@ -36,6 +36,15 @@ class Freshness:
             return False
         return True
 
+    async def reaches(self, owner: Owner, position: int) -> bool:
+        """True once the index reflects the owner's events up to a position; False after the longest wait."""
+        try:
+            async with asyncio.timeout(self._wait_s):
+                await self._projection.until(lambda: self._has_position(owner, position))
+        except TimeoutError:
+            return False
+        return True
+
     async def _has_position(self, owner: Owner, position: int) -> bool:
         return max(self._projection.applied(owner) or 0, self._projection.position) >= position
 
