@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from hindsight_common.domain.decisions import Decision
 from hindsight_common.domain.memory import Consolidated, Forgotten, TurnGiven
 from hindsight_common.events import subjects
 from hindsight_common.events.conversation import ConversationClosed, ConversationTurn
@@ -78,6 +79,25 @@ _LOG: Final = (
         ),
         body=TurnGiven,
         version=VERSIONS["turn"],
+        sealed="user",
+    ),
+    Event(
+        "Decision",
+        f"log.{_OWNED}.decision",
+        "LOG",
+        ("extractor",),
+        ("recall/vectors", "consolidator/graph"),
+        Words(
+            "someone's word about a memory: what its evidence should have said, whether it is pinned; the pieces of "
+            "evidence stand as keyed hashes in the clear header",
+            "某人对一条记忆所说的话：其证据本应说什么、是否固定；所涉证据以带密钥哈希列于明文头部",
+        ),
+        Words(
+            "of each kind of word the last one about a piece of evidence counts, by (hybrid logical clock, event id)",
+            "同一证据的同类决定，以（混合逻辑时钟，事件编号）最后者为准",
+        ),
+        body=Decision,
+        version=VERSIONS["decision"],
         sealed="user",
     ),
     Event(
