@@ -18,7 +18,7 @@ MODULES := $(subst $() $(),$(comma),$(foreach n,common client extractor recall c
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup run test check format lock examples documents bench-recall bench-embedding bench-index bench-graph clean
+.PHONY: help setup run test check format lock examples nats-users documents bench-recall bench-embedding bench-index bench-graph clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ format: $(READY) ## Format the code and sort its imports
 
 lock: ## Pin requirements*.in anew, with hashes
 	@scripts/lock "$(PYTHON)"
+
+nats-users: $(READY) ## Write the users of the NATS server; ARGS="--tenant default --tenant acme" for more tenants
+	$(BIN)/python -m hindsight_common.messaging.server_users $(ARGS) > deploy/nats/users.conf
 
 examples: $(READY) ## Write config.example.yaml and .env.example from the declared settings
 	$(BIN)/python -m hindsight_common.settings.examples yaml > config.example.yaml

@@ -10,6 +10,7 @@ from typing import Any
 
 from hindsight_common.adapters.edge_home import EdgeHome
 from hindsight_common.adapters.in_memory.embedder import HashingEmbedder
+from hindsight_common.adapters.in_memory.working_memory import InMemoryWorkingMemory
 from hindsight_common.adapters.sqlite_graph import SqliteGraph
 from hindsight_common.adapters.words import BackgroundWords
 from hindsight_common.clock import Clock
@@ -22,6 +23,7 @@ from hindsight_common.messaging.settlement import Pace
 from hindsight_common.ports.embedding import Embedder
 from hindsight_common.ports.extraction import Extractor
 from hindsight_common.ports.words import WordAnalyzer
+from hindsight_common.ports.working_memory import WorkingMemory
 from hindsight_common.settings import Settings
 from hindsight_common.worker import Worker
 from hindsight_consolidator import bootstrap as consolidator
@@ -35,7 +37,10 @@ QUICK = Pace(delays_s=(0.05, 0.1, 0.2))
 
 
 class Workers:
-    """Four workers over one bus; `folder` holds their stores and survives a restart."""
+    """Four workers over one bus, or each over its own of `buses`, by their names; questions go over `bus`.
+
+    `folder` holds their stores and survives a restart.
+    """
 
     def __init__(
         self,
@@ -49,30 +54,51 @@ class Workers:
         pace: Pace = QUICK,
         settings: Settings | None = None,
         secret: bytes = SECRET,
+        buses: Mapping[str, Bus] | None = None,
+        working: WorkingMemory | None = None,
     ) -> None:
         self.fatal: list[StopAndFix] = []
-        self.core = Core.over(
-            bus,
-            settings or Settings(),
-            secret,
-            clock=clock,
-            redact=redact_bytes,
-            pace=pace,
-            on_fatal=self.fatal.append,
-        )
+        self.bus = bus
+        made: dict[int, Core] = {}
+
+        def core_of(worker: str) -> Core:
+            own = buses[worker] if buses else bus
+            if id(own) not in made:
+                made[id(own)] = Core.over(
+                    own,
+                    settings or Settings(),
+                    secret,
+                    clock=clock,
+                    redact=redact_bytes,
+                    pace=pace,
+                    on_fatal=self.fatal.append,
+                )
+            return made[id(own)]
+
+        self.core = core_of("extractor")
         self.embedder = embedder or HashingEmbedder()
         home = EdgeHome(
             folder / "vectors", dimension=self.embedder.dimension, model_id=self.embedder.model_id
         )
         self.graph = SqliteGraph(folder / "graph" / "graph.sqlite")
-        self.extractor = extractor.build(self.core, rules)
-        self.recaller = recall.build(self.core, home, self.embedder, words or BackgroundWords(), self.graph)
-        self.consolidator = consolidator.build(self.core, self.graph)
-        self.pruner = pruner.build(self.core, self.recaller, self.graph)
+        self.working = working or InMemoryWorkingMemory()
+        self.extractor = extractor.build(self.core, rules, self.working)
+        self.recaller = recall.build(
+            core_of("recall"),
+            home,
+            self.embedder,
+            words or BackgroundWords(),
+            self.graph,
+            working=self.working,
+        )
+        self.consolidator = consolidator.build(core_of("consolidator"), self.graph)
+        self.pruner = pruner.build(core_of("pruner"), self.recaller, self.graph, self.working)
+        self.cores = tuple(made.values())
         self.all: list[Worker] = [self.recaller, self.consolidator, self.pruner, self.extractor]
 
     async def __aenter__(self) -> Workers:
-        await self.core.start()
+        for core in self.cores:
+            await core.start()
         for worker in self.all:
             await worker.start()
         return self
@@ -81,19 +107,20 @@ class Workers:
         for worker in reversed(self.all):
             await worker.stop()
         await self.graph.close()
-        await self.core.stop()
+        for core in self.cores:
+            await core.stop()
         assert not self.fatal, self.fatal
 
     async def publish(self, turn: Mapping[str, Any] | bytes, subject: str = "conversation.turn") -> None:
         data = turn if isinstance(turn, bytes) else json.dumps(turn).encode()
-        await publish(self.core.bus, subject, data, headers={"content-type": "application/json"})
+        await publish(self.bus, subject, data, headers={"content-type": "application/json"})
 
     async def ask(self, what: str, /, **body: Any) -> dict[str, Any]:
-        return await request(self.core.bus.nc, f"memory.{what}", body, timeout_s=15)
+        return await request(self.bus.nc, f"memory.{what}", body, timeout_s=15)
 
     async def admin(self, what: str, /, **body: Any) -> list[dict[str, Any]]:
         """All messages of the answer, progress and result."""
-        return [m async for m in request_progress(self.core.bus.nc, f"admin.{what}", body, timeout_s=60)]
+        return [m async for m in request_progress(self.bus.nc, f"admin.{what}", body, timeout_s=60)]
 
     async def say(self, user: str, turn_id: str, text: str, **more: Any) -> dict[str, Any]:
         """Writes a turn and waits until recall reflects it."""

@@ -62,9 +62,7 @@ def _lines(subjects: Iterable[str]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="The users of the NATS server, as its configuration.")
-    parser.add_argument(
-        "--tenant", action="append", metavar="NAME", help="default: %(const)s", const=DEFAULT_TENANT
-    )
+    parser.add_argument("--tenant", action="append", metavar="NAME", help=f"default: {DEFAULT_TENANT}")
     tenants = parser.parse_args(arguments).tenant or [DEFAULT_TENANT]
     if wrong := [name for name in tenants if not TENANT_PATTERN.fullmatch(name)]:
         parser.error(f"{wrong[0]!r} is no tenant: 1 to 32 of a-z, 0-9 and -")

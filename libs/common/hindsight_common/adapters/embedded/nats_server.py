@@ -35,7 +35,7 @@ jetstream {{
   store_dir: {store_dir}
   sync_interval: 1s
 }}
-"""
+{users}"""
 
 _log = structlog.get_logger(__name__)
 
@@ -45,7 +45,8 @@ class NatsServer:
 
     `store_dir` holds the streams, the configuration, the server's log and its pid. Our own name in the
     server's greeting tells it from another program that may hold the port. `on_failure` is told why, when it
-    could not be started again five times in a row; it goes on trying.
+    could not be started again five times in a row; it goes on trying. `users` is configuration with accounts and
+    permissions (`messaging.server_users`); without it whoever reaches the port may do everything.
     """
 
     def __init__(
@@ -54,11 +55,13 @@ class NatsServer:
         port: int = 0,
         *,
         max_payload_bytes: int = 4 * 1024 * 1024,
+        users: str = "",
         on_failure: Callable[[StopAndFix], None] | None = None,
     ) -> None:
         self._dir = store_dir.resolve()
         self._wanted_port = port
         self._max_payload = max_payload_bytes
+        self._users = users
         self._name = f"hindsight-{secrets.token_hex(6)}"
         self._port = port
         self._child = SupervisedChild("nats-server", self._launch, on_failure)
@@ -151,6 +154,7 @@ class NatsServer:
             log_file=_quoted(self._log_file),
             pid_file=_quoted(self._pid_file),
             store_dir=_quoted(self._dir),
+            users=self._users,
         )
         self._conf_file.write_text(text, encoding="utf-8")
 
