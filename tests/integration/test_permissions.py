@@ -101,6 +101,12 @@ async def test_the_whole_spine_stays_within_its_permissions(
         assert any("花生" in memory.content for memory in recalled.memories)
         assert {"花生", "大阪"} <= {memory.object for memory in (await acme.list("u-1")).memories}
 
+        allergy = next(m for m in (await acme.list("u-1")).memories if m.object == "花生")
+        decided = await acme.decide("u-1", allergy.id, object="虾")
+        assert (await acme.get("u-1", decided.memory.id)).object == "虾"
+        assert "虾" in (await acme.inject("u-1", "c-1", "我对什么过敏", token_budget=2000)).snapshot
+        await acme.close_session("u-1", "c-1")
+
         async with httpx.AsyncClient(base_url=http.url, headers={"X-Tenant": "acme"}) as web:
             assert (await web.get("/health")).json() == {"status": "ok"}
             asked = await web.post("/v1/recall", json={"user_id": "u-1", "query": "花生", "min_score": 0})
