@@ -261,5 +261,5 @@ async def test_the_doctor_says_in_the_user_s_language_that_no_server_answers(cli
         place = f"127.0.0.1:{unused.getsockname()[1]}"
         ran = await cli("doctor", "--nats-url", f"nats://me:secret@{place}", language="zh_CN.UTF-8")
     assert ran.status == 1
-    assert ran.out.startswith(f"✗ NATS: {place} 在 5 秒内没有服务器应答\n    → 请先启动")
+    assert f"✗ NATS: {place} 在 5 秒内没有服务器应答\n    → 请先启动" in ran.out
     assert "secret" not in ran.out + ran.err

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from workers import QUICK, Workers, eventually, turn
 
-from hindsight_client.cli.examination import examine
+from hindsight_client.cli.examination import Subject, examine
 from hindsight_client.llm_stub import FAULTS, LlmStub, Step
 from hindsight_common.clock import FixedClock
 from hindsight_common.domain.memory import TurnGiven
@@ -331,7 +331,7 @@ async def test_a_wrong_key_pauses_costs_no_turn_and_ends_by_itself(
             assert (await workers.ask("turn", user_id="u-1", turn_id=f"t-{n}"))["outcome"] == "provisional"
         told = await request(workers.core.bus.nc, "admin.extraction", {}, timeout_s=5)
         assert (told["model"], told["state"], told["cause"]) == ("stub", "paused", "http_401")
-        (finding,) = [f for f in await examine(bus.nc, wait_s=0.3) if f.what == "LLM stub"]
+        (finding,) = [f for f in await examine(Subject(bus.nc, 0.3)) if f.what == "LLM stub"]
         assert finding.level == "fault"
         assert "MEMORY_LLM_API_KEY" in finding.way_out
         states = {str(labels["state"]): value for labels, value in metric_points("memory.llm.state")}

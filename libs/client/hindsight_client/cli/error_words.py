@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hindsight_client.cli.language import speaks_chinese
-from hindsight_client.errors import NoServer
+from hindsight_client.errors import AccessDenied, NoServer
 from hindsight_common.errors import RequestError
 
 _CHINESE: Final = {
@@ -36,6 +36,11 @@ _CHINESE: Final = {
 
 def described(error: BaseException) -> str:
     """One line for a person: a refusal with its code first, anything else as it says itself."""
+    if isinstance(error, AccessDenied) and speaks_chinese():
+        return (
+            f"{error.places} 的 NATS 服务器拒绝了该凭证；"
+            "请检查 HINDSIGHT_NATS_USER 与 HINDSIGHT_NATS_PASSWORD，或 --nats-credentials"
+        )
     if isinstance(error, NoServer) and speaks_chinese():
         return (
             f"{error.places} 在 {error.patience_s:g} 秒内没有 NATS 服务器应答；"

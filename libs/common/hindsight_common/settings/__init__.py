@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hindsight_common.settings.loading import load_settings
+from hindsight_common.settings.loading import examine_settings, load_settings
 from hindsight_common.settings.model import (
     ConflictWeights,
     EmbeddingSettings,
@@ -33,5 +33,6 @@ __all__ = [
     "SemanticSettings",
     "Settings",
     "WorkingSettings",
+    "examine_settings",
     "load_settings",
 ]

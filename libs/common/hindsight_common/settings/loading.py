@@ -67,6 +67,16 @@ def load_settings(path: Path | None = None, *, overrides: Mapping[str, Any] | No
     there is one; a file that was asked for must exist. What was mapped or will have no effect is logged as a
     warning. Raises `StopAndFix` that lists every fault with its key and the way out, never a value.
     """
+    settings, notices = examine_settings(path, overrides=overrides)
+    for notice in notices:
+        _log.warning(notice)
+    return settings
+
+
+def examine_settings(
+    path: Path | None = None, *, overrides: Mapping[str, Any] | None = None
+) -> tuple[Settings, list[str]]:
+    """As `load_settings`, with the warnings as sentences instead of in the log."""
     file_values = read_yaml(*_chosen_file(path))
     faults = [*_secrets_in_file(file_values), *_unknown_variables()]
     notices: list[str] = []
@@ -80,9 +90,7 @@ def load_settings(path: Path | None = None, *, overrides: Mapping[str, Any] | No
         raise StopAndFix(_report(faults)) from error
     if faults:
         raise StopAndFix(_report(faults))
-    for notice in [*notices, *_slips(), *_without_effect(settings), *_exposed(settings)]:
-        _log.warning(notice)
-    return settings
+    return settings, [*notices, *_slips(), *_without_effect(settings), *_exposed(settings)]
 
 
 def _layered(file_values: dict[str, Any], notices: list[str], faults: list[str]) -> type[Settings]:
