@@ -1,4 +1,4 @@
-"""A Neo4j server for all tests of a run that want one: it takes seconds to start, and is emptied for each."""
+"""Servers for all tests of a run that want one: they take seconds to start, and are emptied for each."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from qdrant_stand_in.fixture import qdrant_url
 
 from scripts.neo4j_server import Neo4jServer, missing
+
+__all__ = ["neo4j_url", "qdrant_url"]
 
 
 @pytest.fixture(scope="session")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import uuid
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,30 +42,34 @@ pytestmark = [
     # nor an approximate search to be told apart from an exact one
     pytest.mark.filterwarnings("ignore:Local mode performs exact:UserWarning"),
 ]
-QDRANT_URL = os.environ.get("QDRANT_URL")
-BACKENDS = ["in_memory", "edge", "qdrant_local", *(["qdrant_server"] if QDRANT_URL else [])]
+BACKENDS = ["in_memory", "edge", "qdrant_local", "qdrant_server"]
 
 
-async def opened(backend: str, folder: Path) -> tuple[MemoryIndex, AsyncQdrantClient | None]:
+@asynccontextmanager
+async def opened(backend: str, folder: Path, qdrant_url: str) -> AsyncIterator[MemoryIndex]:
     if backend == "in_memory":
-        return InMemoryIndex(dimension=DIMENSION), None
-    if backend == "edge":
-        return QdrantEdgeIndex(folder, dimension=DIMENSION, model_id="test/1"), None
-    client = (
-        AsyncQdrantClient(url=QDRANT_URL) if backend == "qdrant_server" else AsyncQdrantClient(":memory:")
-    )
-    index = QdrantServerIndex(client, f"test-{uuid.uuid4()}", dimension=DIMENSION, model_id="test/1")
-    await index.open()
-    return index, client
+        yield InMemoryIndex(dimension=DIMENSION)
+    elif backend == "edge":
+        edge = QdrantEdgeIndex(folder, dimension=DIMENSION, model_id="test/1")
+        yield edge
+        await edge.close()
+    else:
+        over_http = backend == "qdrant_server"
+        client = AsyncQdrantClient(url=qdrant_url) if over_http else AsyncQdrantClient(":memory:")
+        collection = f"test-{uuid.uuid4()}"
+        index = QdrantServerIndex(client, collection, dimension=DIMENSION, model_id="test/1")
+        await index.open()
+        yield index
+        await client.delete_collection(collection)
+        await client.close()
 
 
 @pytest.fixture(params=BACKENDS)
-async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MemoryIndex]:
-    store, client = await opened(request.param, tmp_path)
-    yield store
-    await store.close()
-    if client is not None:
-        await client.close()
+async def index(
+    request: pytest.FixtureRequest, tmp_path: Path, qdrant_url: str
+) -> AsyncIterator[MemoryIndex]:
+    async with opened(request.param, tmp_path, qdrant_url) as store:
+        yield store
 
 
 async def test_a_row_is_found_and_read_back_at_once(index: MemoryIndex) -> None:
@@ -402,20 +406,14 @@ async def test_the_position_is_what_was_committed_and_never_goes_back(index: Mem
 )
 @given(stored=st.lists(rows, max_size=25), asked=st.lists(filters, min_size=1, max_size=4))
 def test_any_rows_under_any_filter_answer_as_the_words_of_the_filter_say(
-    backend: str, stored: list[IndexRow], asked: list[IndexFilter]
+    backend: str, qdrant_url: str, stored: list[IndexRow], asked: list[IndexFilter]
 ) -> None:
+    async def run(folder: Path) -> None:
+        async with opened(backend, folder, qdrant_url) as index:
+            await _answers_as_the_filter_says(index, stored, asked)
+
     with TemporaryDirectory() as folder:
-        asyncio.run(_opened_for(backend, Path(folder), stored, asked))
-
-
-async def _opened_for(backend: str, folder: Path, stored: list[IndexRow], asked: list[IndexFilter]) -> None:
-    index, client = await opened(backend, folder)
-    try:
-        await _answers_as_the_filter_says(index, stored, asked)
-    finally:
-        await index.close()
-        if client is not None:
-            await client.close()
+        asyncio.run(run(Path(folder)))
 
 
 async def _answers_as_the_filter_says(

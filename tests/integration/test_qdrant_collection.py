@@ -1,4 +1,4 @@
-"""The collection of the server form, on the client's local mode, and what the server's refusals become."""
+"""The collection of the server form, and what the server's refusals become."""
 
 from __future__ import annotations
 
@@ -14,20 +14,23 @@ from hindsight_common.errors import RetryLater, StopAndFix
 from hindsight_common.ids import Owner
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
+COLLECTION = "test-collection"
 ANNA = Owner("default", "a1" * 16)
 
 
-@pytest.fixture
-async def client() -> AsyncIterator[AsyncQdrantClient]:
-    local = AsyncQdrantClient(":memory:")
-    yield local
-    await local.close()
+@pytest.fixture(params=["qdrant_local", "qdrant_server"])
+async def client(request: pytest.FixtureRequest, qdrant_url: str) -> AsyncIterator[AsyncQdrantClient]:
+    over_http = request.param == "qdrant_server"
+    opened = AsyncQdrantClient(url=qdrant_url) if over_http else AsyncQdrantClient(":memory:")
+    yield opened
+    await opened.delete_collection(COLLECTION)
+    await opened.close()
 
 
 def index(
     client: AsyncQdrantClient, *, model_id: str = "e5/q4", projection: str = "recall"
 ) -> QdrantServerIndex:
-    return QdrantServerIndex(client, "memories", dimension=8, model_id=model_id, projection=projection)
+    return QdrantServerIndex(client, COLLECTION, dimension=8, model_id=model_id, projection=projection)
 
 
 async def test_opening_twice_changes_nothing(client: AsyncQdrantClient) -> None:
