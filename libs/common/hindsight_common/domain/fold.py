@@ -30,7 +30,7 @@ from hindsight_common.domain.memory import (
     Piece,
     TurnGiven,
 )
-from hindsight_common.domain.standing import Ruling, Standing, standing
+from hindsight_common.domain.standing import Ruling, Standing, named_together, standing
 from hindsight_common.domain.timeline import GroupKey, group_of
 
 _RANK: Final = {"kept": 0, "empty": 0, "provisional": 1, "failed": 2}
@@ -214,8 +214,10 @@ class Ledger:
 
     def pieces(self, memory_id: str) -> tuple[Piece, ...]:
         """The pieces of a living memory under every id they are known by, in order: what a tombstone over it names."""
-        own = {(one.evidence.turn_key, memory_id) for one in self._alive(memory_id)}
-        return tuple(sorted(own.union(self.roots(memory_id))))
+        found: set[Piece] = set()
+        for turn_key in {one.evidence.turn_key for one in self._alive(memory_id)}:
+            found |= {(turn_key, name) for name in named_together(self._standing[turn_key], memory_id)}
+        return tuple(sorted(found, key=lambda piece: (piece[0], piece[1] or "")))
 
     def _alive(self, memory_id: str) -> Iterator[Standing]:
         for group in self._groups_of_memory.get(memory_id, ()):

@@ -85,6 +85,17 @@ def standing(readings: Sequence[Sequence[Evidence]], rulings: Mapping[str, Rulin
     return tuple(found)
 
 
+def named_together(turn: Iterable[Standing], memory_id: str) -> set[str]:
+    """All ids by which a tombstone over one memory reaches evidence of a turn, one leading to the next: each of them
+    has to be in it, so that the same is covered when the decisions that tie them are gone.
+    """
+    found, rest = {memory_id}, list(turn)
+    while tied := [one for one in rest if not found.isdisjoint(one.names)]:
+        found.update(name for one in tied for name in one.names)
+        rest = [one for one in rest if found.isdisjoint(one.names)]
+    return found
+
+
 def _first(readings: Iterable[Sequence[Evidence]], memory_id: str) -> Evidence | None:
     return next((piece for reading in readings for piece in reading if piece.memory_id == memory_id), None)
 
