@@ -49,9 +49,19 @@ async def test_the_tour_works_when_pasted(running: Standalone) -> None:
     assert "花生" in allergy["memories"][0]["content"]
     assert allergy["memories"][0]["sources"][0]["turn_id"] == "t-1"
     assert "Lisbon" in home["memories"][0]["content"]
-    told = lines[4:-2]
+    told = [line for line in lines[4:] if not line.startswith("{")]
     assert any(line.startswith("active") and "Porto" in line for line in told)
     assert any(line.startswith("superseded") and "Lisbon" in line for line in told)
-    would_forget, done = (json.loads(line) for line in lines[-2:])
-    assert {memory["object"] for memory in would_forget["would_forget"]} >= {"花生", "Porto"}
+    said = [json.loads(line) for line in lines[4:] if line.startswith("{")]
+    assert "花生" in said[0]["snapshot"]
+    assert all(injected["snapshot"].startswith("<MEMORY_SNAPSHOT>") for injected in said[:2])
+    outcome, memory, pinned, forgotten, would_forget, done, health = said[2:]
+    assert outcome["outcome"] == "kept"
+    assert (memory["memory"]["object"], memory["memory"]["pinned"]) == ("花生", False)
+    assert (pinned["memory"]["id"], pinned["memory"]["pinned"]) == (memory["memory"]["id"], True)
+    assert forgotten["receipt"]["status"] == "done"
+    objects = {memory["object"] for memory in would_forget["would_forget"]}
+    assert "Porto" in objects
+    assert "花生" not in objects
     assert done["receipt"]["status"] == "done"
+    assert health == {"status": "ok"}
