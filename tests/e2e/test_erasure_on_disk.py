@@ -18,6 +18,7 @@ from hindsight_common.messaging.reading import read_subject
 from hindsight_common.settings import Settings
 
 CANARY = "Zinzanbruk"
+CORRECTED = "Quorvellon"
 KEY = {"HINDSIGHT_MASTER_KEY": "7b" * 32}
 
 
@@ -66,6 +67,15 @@ async def test_a_canary_is_sealed_while_it_lives_and_gone_when_its_user_is(deplo
     await plain.say("neighbour", "t-1", "My sister is called Ida.")
     recalled = await plain.recall("canary-user", f"Who is {CANARY}?", wait_for_turn="t-1", min_score=0)
     assert any(CANARY in m["content"] for m in recalled)
+    [home] = [m for m in await plain.everything("canary-user") if m["predicate"] == "lives_in"]
+    decided = await plain.ask(
+        "decide", {"user_id": "canary-user", "memory_id": home["id"], "object": f"{CORRECTED} {CANARY}"}
+    )
+    assert CORRECTED in decided["memory"]["content"]
+    recalled = await plain.recall(
+        "canary-user", f"Where is {CORRECTED}?", wait_for=decided["position"], min_score=0
+    )
+    assert any(CORRECTED in m["content"] for m in recalled)
     await _admin(plain, "consolidate", user_id="canary-user")
     js = nc.jetstream()
     async with asyncio.timeout(30):
@@ -77,6 +87,7 @@ async def test_a_canary_is_sealed_while_it_lives_and_gone_when_its_user_is(deplo
         # the server writes its files behind the acknowledgement
         while [path for path in _holding(deployment.data, CANARY) if not path.startswith("graph/")]:
             await asyncio.sleep(0.2)
+    assert not [path for path in _holding(deployment.data, CORRECTED) if not path.startswith("graph/")]
     assert not _holding(deployment.data, "canary-user")
     assert not _holding(deployment.data, "canary-session")
 
@@ -88,8 +99,9 @@ async def test_a_canary_is_sealed_while_it_lives_and_gone_when_its_user_is(deplo
     async with asyncio.timeout(30):
         while (await js.consumer_info("LOG", "eraser")).num_ack_pending:
             await asyncio.sleep(0.05)
-    assert _holding(deployment.data, CANARY) == []
+    assert _holding(deployment.data, CANARY) == _holding(deployment.data, CORRECTED) == []
     assert CANARY not in deployment.log()
+    assert CORRECTED not in deployment.log()
     await _nothing_can_be_unsealed(deployment)
 
     await plain.publish(said)
