@@ -11,6 +11,7 @@ from typing import Any
 from hindsight_common.adapters.edge_home import EdgeHome
 from hindsight_common.adapters.in_memory.embedder import HashingEmbedder
 from hindsight_common.adapters.in_memory.working_memory import InMemoryWorkingMemory
+from hindsight_common.adapters.redis_working_memory import RedisWorkingMemory
 from hindsight_common.adapters.sqlite_graph import SqliteGraph
 from hindsight_common.adapters.words import BackgroundWords
 from hindsight_common.clock import Clock
@@ -55,7 +56,7 @@ class Workers:
         settings: Settings | None = None,
         secret: bytes = SECRET,
         buses: Mapping[str, Bus] | None = None,
-        working: WorkingMemory | None = None,
+        redis_url: str | None = None,
     ) -> None:
         self.fatal: list[StopAndFix] = []
         self.bus = bus
@@ -81,7 +82,9 @@ class Workers:
             folder / "vectors", dimension=self.embedder.dimension, model_id=self.embedder.model_id
         )
         self.graph = SqliteGraph(folder / "graph" / "graph.sqlite")
-        self.working = working or InMemoryWorkingMemory()
+        self.working: WorkingMemory = (
+            RedisWorkingMemory(redis_url, self.core.keyring) if redis_url else InMemoryWorkingMemory()
+        )
         self.extractor = extractor.build(self.core, rules, self.working)
         self.recaller = recall.build(
             core_of("recall"),
@@ -107,6 +110,7 @@ class Workers:
         for worker in reversed(self.all):
             await worker.stop()
         await self.graph.close()
+        await self.working.close()
         for core in self.cores:
             await core.stop()
         assert not self.fatal, self.fatal

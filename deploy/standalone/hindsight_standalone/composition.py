@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from hindsight_common.adapters.edge_home import EdgeHome
 from hindsight_common.adapters.embedding_factory import load_embedder
+from hindsight_common.adapters.redis_working_memory import RedisWorkingMemory
 from hindsight_common.adapters.side_by_side import SideBySideEmbedder
 from hindsight_common.adapters.sqlite_graph import SqliteGraph
 from hindsight_common.adapters.words import BackgroundWords
@@ -26,10 +28,17 @@ class Foundations:
 
     name = "foundations"
 
-    def __init__(self, core: Core, embedder: SideBySideEmbedder[Any], graph: SqliteGraph) -> None:
+    def __init__(
+        self,
+        core: Core,
+        embedder: SideBySideEmbedder[Any],
+        graph: SqliteGraph,
+        working: RedisWorkingMemory,
+    ) -> None:
         self._core = core
         self._embedder = embedder
         self._graph = graph
+        self._working = working
 
     async def start(self) -> None:
         await self._embedder.verify()
@@ -38,6 +47,7 @@ class Foundations:
     async def stop(self) -> None:
         await self._core.stop()
         await self._graph.close()
+        await self._working.close()
         self._embedder.close()
 
 
@@ -52,12 +62,14 @@ def build_workers(resources: Resources) -> list[Worker]:
     embedder = load_embedder(embedding.model_name, cache_dir=embedding.cache_dir, threads=embedding.threads)
     graph = SqliteGraph(data_dir / "graph" / "graph.sqlite")
     home = EdgeHome(data_dir / "vectors", dimension=embedder.dimension, model_id=embedder.model_id)
-    recaller = recall.build(core, home, embedder, BackgroundWords(), graph)
+    session_ttl = timedelta(hours=settings.memory_layers.working.session_ttl_hours)
+    working = RedisWorkingMemory(resources.redis_url, core.keyring, session_ttl=session_ttl)
+    recaller = recall.build(core, home, embedder, BackgroundWords(), graph, working=working)
     return [
-        Foundations(core, embedder, graph),
+        Foundations(core, embedder, graph, working),
         recaller,
         consolidator.build(core, graph),
-        pruner.build(core, recaller, graph),
-        extractor.build(core),
+        pruner.build(core, recaller, graph, working),
+        extractor.build(core, working=working),
         gateway.build(resources.bus, settings.api_host, settings.api_port),
     ]

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import structlog
 
 from hindsight_common.adapters.embedded.nats_server import NatsServer
+from hindsight_common.adapters.embedded.redis_server import RedisServer
 from hindsight_common.adapters.folder_lock import FolderLock
 from hindsight_common.errors import StopAndFix
 from hindsight_common.messaging.application import Application
@@ -40,6 +41,7 @@ class Resources:
     data_dir: Path
     master_secret: bytes
     bus: Bus
+    redis_url: str
     on_fatal: Callable[[StopAndFix], None]
 
 
@@ -63,8 +65,11 @@ async def run(options: Options, build_workers: BuildWorkers) -> None:
     try:
         ready_file.remove()
         secret = master_secret(settings, data_dir)
-        async with _bus(data_dir / "nats", _nats_port(options, settings)) as (server, bus, application):
-            resources = Resources(settings, data_dir, secret, bus, application.fail)
+        async with (
+            _redis(data_dir / "working") as redis_url,
+            _bus(data_dir / "nats", _nats_port(options, settings)) as (server, bus, application),
+        ):
+            resources = Resources(settings, data_dir, secret, bus, redis_url, application.fail)
             workers = build_workers(resources)
 
             def announce() -> None:
@@ -92,6 +97,17 @@ def _take(data_dir: Path) -> FolderLock:
     if not os.access(data_dir, os.R_OK | os.W_OK | os.X_OK):
         raise StopAndFix(f"{data_dir} cannot be written by this account; see --data-dir")
     return FolderLock(data_dir)
+
+
+@asynccontextmanager
+async def _redis(folder: Path) -> AsyncIterator[str]:
+    """The address of our own Redis-compatible server. Without it for a while, only working memory is lost."""
+    server = RedisServer(folder)
+    await server.start()
+    try:
+        yield server.url
+    finally:
+        await server.stop()
 
 
 @asynccontextmanager

@@ -22,17 +22,21 @@ from hindsight_common.ports.graph import GraphStore
 from hindsight_common.ports.index_home import IndexHome
 from hindsight_common.ports.memory_index import MemoryIndex
 from hindsight_common.ports.words import WordAnalyzer
+from hindsight_common.ports.working_memory import WorkingMemory
 from hindsight_recall import consumers
 from hindsight_recall.application.channels import Channels
 from hindsight_recall.application.freshness import Freshness
 from hindsight_recall.application.getting import GetMemory
 from hindsight_recall.application.graph_channel import GraphChannel
+from hindsight_recall.application.inject import Inject, InjectPolicy
 from hindsight_recall.application.ledgers import Ledgers
 from hindsight_recall.application.listing import ListMemories
 from hindsight_recall.application.projection import Projection
 from hindsight_recall.application.rebuild import Rebuild
 from hindsight_recall.application.recall import Recall, RecallPolicy
+from hindsight_recall.application.relations import Relations
 from hindsight_recall.application.rows import RowMaker
+from hindsight_recall.application.session_window import SessionWindow
 from hindsight_recall.application.status import Status
 from hindsight_recall.domain.scoring import Weights
 
@@ -55,6 +59,8 @@ class RecallWorker:
         embedder: Embedder,
         words: WordAnalyzer,
         graph: GraphStore | None = None,
+        *,
+        working: WorkingMemory | None = None,
     ) -> None:
         self._core = core
         self._home = home
@@ -73,13 +79,13 @@ class RecallWorker:
             half_life_days=settings.recency_half_life_days,
             meaning_share=settings.meaning_share,
         )
+        graph_channel = GraphChannel(graph) if graph is not None else None
+        channels = Channels(core.ids, embedder, words, settings.candidates, graph_channel)
         recall = Recall(
             ids=core.ids,
             projection=self.projection,
             freshness=freshness,
-            channels=Channels(
-                core.ids, embedder, words, settings.candidates, GraphChannel(graph) if graph else None
-            ),
+            channels=channels,
             rows=rows,
             clock=core.clock,
             policy=policy,
@@ -104,6 +110,10 @@ class RecallWorker:
         self._service.endpoint(
             "recall", subjects.MEMORY_RECALL, consumers.recall(recall), concurrency=_RECALLS_AT_ONCE
         )
+        injection = self._injection(recall, graph_channel, working)
+        self._service.endpoint(
+            "inject", subjects.MEMORY_INJECT, consumers.inject(injection), concurrency=_RECALLS_AT_ONCE
+        )
         listing = ListMemories(core.ids, self.projection, rows)
         self._service.endpoint("list", subjects.MEMORY_LIST, consumers.list_memories(listing))
         getting = GetMemory(core.ids, core.log, self.projection, freshness, rows)
@@ -113,6 +123,33 @@ class RecallWorker:
         self._service.endpoint("status", subjects.ADMIN_STATUS, consumers.status(status))
         self._committing: asyncio.Task[None] | None = None
         self._committed = 0
+
+    def _injection(self, recall: Recall, graph: GraphChannel | None, working: WorkingMemory | None) -> Inject:
+        core, layers = self._core, self._core.settings.memory_layers
+        channels = recall.channels
+        session = (
+            SessionWindow(working, channels.embedder, channels.words, layers.working.window_size)
+            if working is not None
+            else None
+        )
+        relations = (
+            Relations(
+                graph,
+                channels,
+                self.projection,
+                core.clock,
+                threshold=layers.semantic.similarity_threshold,
+                most=layers.semantic.max_edges,
+                meaning_share=recall.policy.meaning_share,
+            )
+            if graph is not None
+            else None
+        )
+        orchestrator = core.settings.orchestrator
+        policy = InjectPolicy(
+            layers.working.semantic_threshold, orchestrator.token_budget, orchestrator.hook_timeout / 1000
+        )
+        return Inject(core.ids, recall, session, relations, policy)
 
     def now(self) -> MemoryIndex:
         """The index that answers now."""
@@ -160,7 +197,13 @@ class RecallWorker:
 
 
 def build(
-    core: Core, home: IndexHome, embedder: Embedder, words: WordAnalyzer, graph: GraphStore | None = None
+    core: Core,
+    home: IndexHome,
+    embedder: Embedder,
+    words: WordAnalyzer,
+    graph: GraphStore | None = None,
+    *,
+    working: WorkingMemory | None = None,
 ) -> RecallWorker:
-    """Without a graph the answers come from meaning and words alone."""
-    return RecallWorker(core, home, embedder, words, graph)
+    """Without a graph the answers come from meaning and words alone; without `working`, snapshots know no session."""
+    return RecallWorker(core, home, embedder, words, graph, working=working)

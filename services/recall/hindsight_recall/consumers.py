@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from hindsight_common.errors import RequestError
-from hindsight_common.events.requests import ListAnswer, MemoryAnswer, RecallAnswer
+from hindsight_common.events.requests import InjectAnswer, ListAnswer, MemoryAnswer, RecallAnswer
 from hindsight_common.messaging.delivery import Delivery
 from hindsight_common.messaging.log import open_batch
 from hindsight_common.messaging.service import Progress, Request, Result
 from hindsight_common.ports.log import MemoryLog
 from hindsight_recall.application.getting import GetMemory
+from hindsight_recall.application.inject import Inject
 from hindsight_recall.application.listing import ListMemories
 from hindsight_recall.application.projection import Projection
 from hindsight_recall.application.rebuild import Rebuild
@@ -29,6 +30,13 @@ def project(log: MemoryLog, projection: Projection) -> Callable[[Sequence[Delive
 
 def recall(use_case: Recall) -> Callable[[Request], Awaitable[RecallAnswer]]:
     async def handle(request: Request) -> RecallAnswer:
+        return await use_case.answer(request.tenant, request.data)
+
+    return handle
+
+
+def inject(use_case: Inject) -> Callable[[Request], Awaitable[InjectAnswer]]:
+    async def handle(request: Request) -> InjectAnswer:
         return await use_case.answer(request.tenant, request.data)
 
     return handle

@@ -16,8 +16,8 @@ from redis.maint_notifications import MaintNotificationsConfig
 from hindsight_common.errors import RetryLater, StopAndFix
 
 # no caller waits longer; an answer normally takes less than a millisecond
-PATIENCE_S: Final = 0.5
-_SOCKET_TIMEOUT_S: Final = 0.4
+PATIENCE_S: Final = 1.0
+_SOCKET_TIMEOUT_S: Final = 0.8
 _CONNECTIONS: Final = 32
 # after this many faults in a row, callers are not kept waiting until the store had a moment
 _FAULTS_BEFORE_REST: Final = 3

@@ -57,7 +57,7 @@ class WorkingMemory(Protocol):
     """Every call names an owner, and a session by its keyed hash; sessions never mix.
 
     A session is gone after a time of silence, which every new turn begins again. Raises `RetryLater` while the store is
-    away, within about half a second. A call that is cancelled may have taken effect.
+    away, within about a second. A call that is cancelled may have taken effect.
     """
 
     async def append(self, owner: Owner, session_key: str, turn: SpokenTurn) -> bool:

@@ -86,6 +86,26 @@ class Channels:
         language = language_of(query)
         return [self._candidate(row, question, ranks[row.memory_id], language) for row in rows or []]
 
+    async def measure(
+        self,
+        index: MemoryIndex,
+        owner: Owner,
+        query: str,
+        *,
+        where: IndexFilter,
+        memory_ids: Sequence[str],
+        steps: Steps,
+    ) -> list[Candidate]:
+        """Those of some memories that `where` admits, in their order, each measured as `search` measures."""
+        vector = await steps.run("embed", lambda: self._vector(query), part="embedding")
+        weights = await steps.run("analyse", lambda: self._weights(owner, query), part="words")
+        question = _Question(vector, weights, cosines={}, sums={})
+        admitted = await question.allowed(index, owner, where, memory_ids)
+        await question.complete(index, owner, admitted)
+        language = language_of(query)
+        rows = await index.outline(owner, admitted)
+        return [self._candidate(row, question, {}, language) for row in rows]
+
     def _candidate(
         self, row: IndexRow, question: _Question, channels: dict[str, int], language: Language
     ) -> Candidate:

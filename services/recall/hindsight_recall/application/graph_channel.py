@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final
 
-from hindsight_common.domain.graph import USER_KEY
+from hindsight_common.domain.graph import USER_KEY, UserGraph
 from hindsight_common.ids import Owner
 from hindsight_common.ports.graph import GraphStore
 from hindsight_recall.domain.names import possible_names
@@ -25,18 +25,23 @@ class GraphChannel:
 
         Raises `RetryLater` or TimeoutError while the graph is away.
         """
+        return list(dict.fromkeys(edge.memory_id for edge in (await self.around(owner, question)).edges))
+
+    async def around(self, owner: Owner, question: str) -> UserGraph:
+        """The relations behind them, in that order, and the nodes they join. Raises as `memory_ids`."""
         async with asyncio.timeout(PATIENCE_S):
             named, own = await asyncio.gather(
                 self._around_names(owner, question), self._around(owner, [USER_KEY], hops=1)
             )
-        return list(dict.fromkeys([*named, *own]))
+        nodes = dict.fromkeys([*named.nodes, *own.nodes])
+        edges = dict.fromkeys([*named.edges, *own.edges])
+        return UserGraph(tuple(nodes), tuple(edges))
 
-    async def _around_names(self, owner: Owner, question: str) -> list[str]:
+    async def _around_names(self, owner: Owner, question: str) -> UserGraph:
         names = possible_names(question)
         found = await self.graph.find(owner, names) if names else ()
         keys = sorted({node.key for node in found if node.key != USER_KEY})
-        return await self._around(owner, keys, hops=2) if keys else []
+        return await self._around(owner, keys, hops=2) if keys else UserGraph((), ())
 
-    async def _around(self, owner: Owner, keys: list[str], *, hops: int) -> list[str]:
-        near = await self.graph.neighbourhood(owner, keys, hops=hops, limit=RELATED)
-        return [edge.memory_id for edge in near.edges]
+    async def _around(self, owner: Owner, keys: list[str], *, hops: int) -> UserGraph:
+        return await self.graph.neighbourhood(owner, keys, hops=hops, limit=RELATED)

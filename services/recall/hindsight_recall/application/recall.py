@@ -70,17 +70,20 @@ class Recall:
 
         A row of somebody else, wherever it turns up, is an error (500) and an alert, not an answer.
         """
-        request = parse_request(RecallRequest, data)
-        owner, steps = self.ids.owner(tenant, request.user_id), Steps()
         try:
-            await self._wait(tenant, owner, request, steps)
-            async with self.searching:
-                return await self._answer(tenant, owner, request, steps)
+            return await self.find(tenant, parse_request(RecallRequest, data))
         except OwnerMismatch as fault:
             self.telemetry.mismatch()
             _log.error("recall.owner_mismatch")
             reason = "the answer was stopped: a store returned another owner's row"
             raise RequestError("owner_mismatch", reason, status=500) from fault
+
+    async def find(self, tenant: str, request: RecallRequest) -> RecallAnswer:
+        """As `answer`, for a request that was read already. Raises `OwnerMismatch`."""
+        owner, steps = self.ids.owner(tenant, request.user_id), Steps()
+        await self._wait(tenant, owner, request, steps)
+        async with self.searching:
+            return await self._answer(tenant, owner, request, steps)
 
     async def _wait(self, tenant: str, owner: Owner, request: RecallRequest, steps: Steps) -> None:
         caught_up = await steps.run(

@@ -13,6 +13,9 @@ class RecallTelemetry:
         self._duration = instruments.create_histogram(
             "memory.recall.duration", unit="s", description="Recall, by step"
         )
+        self._injections = instruments.create_histogram(
+            "memory.inject.duration", unit="s", description="Snapshots for a prompt, by step"
+        )
         self._results = instruments.create_histogram(
             "memory.recall.results", unit="{record}", description="Memories in an answer"
         )
@@ -31,6 +34,12 @@ class RecallTelemetry:
         for part in degraded:
             self._degraded.add(1, {"store": part})
         self._results.record(results)
+
+    def injected(self, took_ms: Mapping[str, float], degraded: Sequence[str]) -> None:
+        for step, took in took_ms.items():
+            self._injections.record(took / 1000, {"stage": step})
+        for part in degraded:
+            self._degraded.add(1, {"store": part})
 
     def mismatch(self) -> None:
         self._mismatches.add(1)
