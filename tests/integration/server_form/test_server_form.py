@@ -1,0 +1,41 @@
+"""Five workers as separate processes against NATS with permissions, Redis, Neo4j and Qdrant's stand-in."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+from server_form import WORKERS, ServerForm, ask
+from workers import eventually, turn
+
+
+async def test_what_a_plain_client_publishes_it_recalls_and_everything_ends_cleanly(form: ServerForm) -> None:
+    await form.start()
+    for worker in form.workers.values():
+        assert await form.health(worker, "/live") == (200, {"status": "alive", "worker": worker.name})
+        assert (await form.health(worker))[1] == {"status": "ready", "worker": worker.name, "missing": []}
+    async with form.client() as nc:
+        said = turn("u-1", "t-1", "我对花生过敏。我住在上海。")
+        await nc.jetstream().publish("conversation.turn", json.dumps(said).encode())
+
+        async def recalled() -> bool:
+            answer = await ask(
+                nc, "recall", user_id="u-1", query="我对什么过敏？", wait_for_turn="t-1", min_score=0
+            )
+            return any("花生" in memory["content"] for memory in answer.get("memories", ()))
+
+        await eventually(recalled, timeout_s=60)
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{form.http_port}", timeout=20) as http:
+
+            async def answered_from_all_stores() -> bool:
+                asked = {"user_id": "u-1", "query": "我住在哪里？", "min_score": 0}
+                answer = (await http.post("/v1/recall", json=asked)).raise_for_status().json()
+                assert any("上海" in memory["content"] for memory in answer["memories"])
+                return answer["degraded"] == []
+
+            # the first questions find a cold Neo4j, and do not wait for it
+            await eventually(answered_from_all_stores, timeout_s=60)
+        forgotten = await ask(nc, "forget", timeout_s=60, user_id="u-1", everything=True, confirm=True)
+        assert forgotten["receipt"]["status"] == "done", forgotten
+        assert (await ask(nc, "list", user_id="u-1"))["memories"] == []
+    assert {name: await form.stop_worker(name) for name in WORKERS} == dict.fromkeys(WORKERS, 0), form.logs()
