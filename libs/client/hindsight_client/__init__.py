@@ -16,6 +16,7 @@ from hindsight_client.errors import (
     StopAndFix,
 )
 from hindsight_client.options import Message, Turn
+from hindsight_client.snapshot_paragraph import snapshot_paragraph
 from hindsight_client.sync import SyncHindsightClient
 from hindsight_client.turn_publishing import PublishedTurn
 
@@ -31,4 +32,5 @@ __all__ = [
     "StopAndFix",
     "SyncHindsightClient",
     "Turn",
+    "snapshot_paragraph",
 ]
