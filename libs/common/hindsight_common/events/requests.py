@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
@@ -29,7 +29,8 @@ from hindsight_common.events.answers import (
 )
 from hindsight_common.events.content import MAX_MESSAGE_BYTES
 from hindsight_common.events.conversation import ConversationTurn, parse_write
-from hindsight_common.events.fields import MAX_ID_BYTES, AwareTime, Body, Id, clean_text, not_yet, refusal
+from hindsight_common.events.fields import AwareTime, Body, Id, clean_text, not_yet, refusal
+from hindsight_common.events.request_schemas import MAX_SAID_CHARACTERS, MEMORY_ID, one_filter, some_change
 from hindsight_common.events.strict_json import Model, build, read_object
 
 __all__ = [
@@ -70,8 +71,6 @@ WriteRequest = ConversationTurn
 Status = Literal["active", "provisional", "superseded", "disputed", "cold", "stale", "quarantined"]
 Hidden = Literal["superseded", "disputed", "cold", "stale", "quarantined"]
 
-MAX_SAID_CHARACTERS: Final = 2000
-
 
 def _check_query(text: str) -> str:
     if len(text.encode("utf-8", "surrogatepass")) > MAX_MESSAGE_BYTES:
@@ -98,8 +97,7 @@ def _check_said(text: str) -> str:
     return cleaned
 
 
-_MEMORY_ID: Final[dict[str, Any]] = {"type": "string", "format": "uuid"}
-MemoryId = Annotated[str, AfterValidator(_check_memory_id), WithJsonSchema(_MEMORY_ID)]
+MemoryId = Annotated[str, AfterValidator(_check_memory_id), WithJsonSchema(MEMORY_ID)]
 Query = Annotated[str, AfterValidator(_check_query), Field(json_schema_extra={"minLength": 1})]
 Said = Annotated[str, AfterValidator(_check_said)]
 
@@ -174,22 +172,6 @@ class ListRequest(Body):
     limit: int = Field(default=100, ge=1, le=1000)
 
 
-def _one_filter(schema: dict[str, Any]) -> None:
-    """What the validators demand, as a schema says it: one of three filters, none of them null."""
-    properties = schema["properties"]
-    properties["memory_ids"] = {"type": "array", "items": _MEMORY_ID, "minItems": 1, "maxItems": 1000}
-    properties["session_id"] = {"type": "string", "minLength": 1, "maxLength": MAX_ID_BYTES}
-    properties["everything"] = {"const": True}
-    schema["oneOf"] = [{"required": [name]} for name in ("memory_ids", "session_id", "everything")]
-
-
-def _some_change(schema: dict[str, Any]) -> None:
-    """What the validators demand, as a schema says it: at least one change, none of them null."""
-    said = {"type": "string", "minLength": 1, "maxLength": MAX_SAID_CHARACTERS}
-    schema["properties"] |= {"object": said, "content": said, "pinned": {"type": "boolean"}}
-    schema["anyOf"] = [{"required": [name]} for name in ("object", "content", "pinned")]
-
-
 class ForgetRequest(Body):
     """Exactly one of `memory_ids`, `session_id` and `everything`; without `confirm` nothing is forgotten.
 
@@ -197,7 +179,7 @@ class ForgetRequest(Body):
     lost must not erase a user.
     """
 
-    model_config = ConfigDict(json_schema_extra=_one_filter)
+    model_config = ConfigDict(json_schema_extra=one_filter)
 
     user_id: Id
     memory_ids: tuple[MemoryId, ...] | None = Field(default=None, strict=False)
@@ -249,7 +231,7 @@ class DecideRequest(Body):
     is pinned. At least one of them.
     """
 
-    model_config = ConfigDict(json_schema_extra=_some_change)
+    model_config = ConfigDict(json_schema_extra=some_change)
 
     user_id: Id
     memory_id: MemoryId
