@@ -18,7 +18,7 @@ MODULES := $(subst $() $(),$(comma),$(foreach n,common client extractor recall c
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup run test check format lock examples nats-users documents bench-recall bench-embedding bench-index bench-graph clean
+.PHONY: help setup run test check format lock examples nats-users documents bench-recall bench-embedding bench-index bench-graph up down logs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,17 @@ bench-index: $(READY) ## Latency of the memory index
 
 bench-graph: $(READY) ## Latency of neighbourhoods in the graph, SQLite and Neo4j
 	$(BIN)/python -m benchmarks.graph $(ARGS)
+
+up: ## Start the server form with Docker Compose; makes .env with random secrets at first
+	@command -v docker >/dev/null || { echo "Docker is not installed; make run starts the embedded form without it" >&2; exit 1; }
+	@$(PYTHON) scripts/compose_env.py
+	docker compose up --build --detach $(ARGS)
+
+down: ## Stop the server form; the data stays in its volumes
+	docker compose down $(ARGS)
+
+logs: ## Follow the logs of the server form; ARGS="recall" for one service
+	docker compose logs --follow --tail 100 $(ARGS)
 
 clean: ## Remove .venv and caches; data is left alone
 	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
