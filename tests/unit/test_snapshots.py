@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -239,3 +240,14 @@ def test_the_paragraph_for_the_system_prompt_names_the_block_and_says_what_it_is
     }
     for words in said[language]:
         assert words in paragraph
+
+
+@pytest.mark.parametrize(
+    ("language", "page", "between"), [("zh", "requests.zh-CN.md", ""), ("en", "requests.md", " ")]
+)
+def test_the_reference_shows_the_paragraph_as_it_ships(
+    language: Literal["zh", "en"], page: str, between: str
+) -> None:
+    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```text\n(.*?)\n```", text, re.DOTALL)
+    assert between.join(shown.split("\n")) == snapshot_paragraph(language)
