@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from enum import Enum
+from typing import Any
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
-
-Words = tuple[str, ...]
-_ALL: Final[Words] = ()
 
 
 class CommandCompleter(Completer):
@@ -38,8 +36,7 @@ class CommandCompleter(Completer):
         options = [one for one in (*command.params, *self._program.params) if one.param_type_name == "option"]
         chosen = next((one for one in options if said[-1] in one.opts), None)
         if chosen is not None and not chosen.is_flag:
-            for choice in getattr(chosen.type, "choices", _ALL):
-                yield str(getattr(choice, "value", choice)), ""
+            yield from ((choice, "") for choice in _choices(chosen))
         elif word.startswith("-"):
             for option in options:
                 yield from ((name, option.help or "") for name in option.opts if name.startswith("--"))
@@ -49,3 +46,8 @@ class CommandCompleter(Completer):
             command = self._program.get_command(self._context, name)
             yield name, command.get_short_help_str(60)
         yield from ((name, "") for name in self._own)
+
+
+def _choices(option: Any) -> list[str]:
+    kind = option.type_descriptor.annotation
+    return [str(one.value) for one in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []

@@ -9,7 +9,12 @@ from hindsight_client.cli.language import say
 from hindsight_common.domain.predicates import predicate
 from hindsight_common.events.answers import InjectAnswer
 
-LAYERS: Final = ("working", "episodic", "semantic")
+# each layer with the names under which an answer says that it, or a part of it, is missing
+LAYERS: Final[Mapping[str, frozenset[str]]] = {
+    "working": frozenset({"working"}),
+    "episodic": frozenset({"vectors", "words", "embedding"}),
+    "semantic": frozenset({"graph"}),
+}
 _SEPARATOR: Final = "; "
 _PREFERENCES: Final = frozenset({"likes", "prefers"})
 
@@ -23,11 +28,19 @@ def _said(layer: str, answer: InjectAnswer) -> str:
     found = answer.parts.get(layer)
     items = found if isinstance(found, list | tuple) else []
     if not items:
-        away = layer in answer.degraded
+        away = LAYERS[layer] & {*answer.degraded}
         return say("not available", "不可用") if away else say("no match", "无匹配")
+    told = _SEPARATOR.join(_item(layer, item) for item in items)
+    return told if layer == "semantic" else say("matched ", "匹配") + told
+
+
+def _item(layer: str, item: Any) -> str:
     if layer == "episodic":
-        return say("matched ", "匹配") + _SEPARATOR.join(_memory(item) for item in items)
-    return _SEPARATOR.join(_text(item) for item in items)
+        return _memory(item)
+    if layer == "working" and isinstance(item, Mapping):
+        is_user = item.get("speaker") == "user"
+        return f"{say('user', '用户') if is_user else say('assistant', '助手')}:{_text(item)}"
+    return _text(item)
 
 
 def _memory(item: Any) -> str:
