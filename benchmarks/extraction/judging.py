@@ -20,12 +20,14 @@ FIRM = 0.8
 class Verdict:
     """Of one turn. `stored` counts every memory that may be recalled; junk, wrong speakers and leaks are parts of it.
 
-    `right` counts labels that were met and `wanted` all of them; `neutral` are memories that are neither demanded
-    nor wrong.
+    `right` counts labels that some memory says and `wanted` all of them; a fact is `structured` if it is kept as one
+    and not only in the user's words. `neutral` are memories that are neither demanded nor wrong.
     """
 
     wanted: int = 0
     right: int = 0
+    facts_wanted: int = 0
+    structured: int = 0
     stored: int = 0
     neutral: int = 0
     junk: int = 0
@@ -62,7 +64,7 @@ class Verdict:
 
 
 def judge(row: Labelled, items: Iterable[ExtractedItem]) -> Verdict:
-    verdict = Verdict(wanted=len(row.facts) + len(row.events))
+    verdict = Verdict(wanted=len(row.facts) + len(row.events), facts_wanted=len(row.facts))
     shown = [item for item in items if item.quarantined is None]
     met: set[FactLabel | EventLabel] = set()
     for item in shown:
@@ -75,16 +77,24 @@ def judge(row: Labelled, items: Iterable[ExtractedItem]) -> Verdict:
                 verdict.leaks += 1
                 verdict.mistakes.append(f"leak of {secret!r}: {item.content!r}")
     verdict.right = len(met)
+    verdict.structured = sum(
+        any(_says(item, fact) for item in shown if item.type == "fact") for fact in row.facts
+    )
     verdict.mistakes += [f"missed {label}" for label in (*row.facts, *row.events) if label not in met]
     _days(row, shown, met, verdict)
     return verdict
 
 
 def _place(row: Labelled, item: ExtractedItem, verdict: Verdict, met: set[FactLabel | EventLabel]) -> None:
-    label = next(_labels_of(row, item), None)
+    label, *others = [*_labels_of(row, item), None]
     if label is not None:
+        # one sentence in the user's words may say several things
+        met.update(each for each in (label, *others) if each is not None and item.type == "event")
         met.add(label)
-        _date(item, label.day, row, verdict)
+        days = {each.day for each in (label, *others) if each is not None and each.day is not None}
+        # a sentence in the user's words may tell more than the fact, such as when something else happened
+        if days or isinstance(label, EventLabel) or item.type == "fact":
+            _date(item, days, row, verdict)
         if isinstance(label, FactLabel) and label.tentative and item.confidence >= FIRM:
             verdict.too_firm += 1
             verdict.mistakes.append(f"too firm: {item.content!r}")
@@ -94,7 +104,7 @@ def _place(row: Labelled, item: ExtractedItem, verdict: Verdict, met: set[FactLa
     elif item.type == "fact" and any(_says(item, fact, by_anybody=True) for fact in (*row.facts, *row.may)):
         verdict.wrong_speaker += 1
         verdict.mistakes.append(f"wrong speaker: {item.content!r} ({item.subject})")
-    elif item.type == "event" and (row.may_event or _restates(row, item)):
+    elif item.type == "event" and (row.may_event or any(_restates(item, may) for may in row.may)):
         verdict.neutral += 1
     else:
         verdict.junk += 1
@@ -105,6 +115,8 @@ def _labels_of(row: Labelled, item: ExtractedItem) -> Iterator[FactLabel | Event
     """The labels that the memory meets, the ones that say most first."""
     if item.type == "fact":
         yield from (fact for fact in row.facts if _says(item, fact))
+    else:
+        yield from (fact for fact in row.facts if _restates(item, fact))
     text = fold_text(item.content)
     for event in row.events:
         if all(fold_text(word) in text for word in event.words) and (event.words or item.type == "event"):
@@ -120,23 +132,24 @@ def _says(item: ExtractedItem, label: FactLabel, *, by_anybody: bool = False) ->
     return any(object_key(item.predicate, thing) == said for thing in label.objects)
 
 
-def _restates(row: Labelled, item: ExtractedItem) -> bool:
-    """A fact of the labels in the form of an event: true, though not what was asked for."""
+def _restates(item: ExtractedItem, label: FactLabel) -> bool:
+    """A fact in the words of the one who said it: who it is about and what must both be there."""
     text = fold_text(item.content)
-    return any(fold_text(thing) in text for fact in (*row.facts, *row.may) for thing in fact.objects)
+    about = label.subject == "user" or fold_text(label.subject) in text
+    own = item.speaker == "user" or label.subject != "user"
+    return about and own and any(fold_text(thing) in text for thing in label.objects)
 
 
-def _date(item: ExtractedItem, day: date | None, row: Labelled, verdict: Verdict) -> None:
+def _date(item: ExtractedItem, days: set[date], row: Labelled, verdict: Verdict) -> None:
     resolved = _resolved(item, row)
     if resolved is None:
         return
     verdict.dated += 1
-    allowed = {day, row.day_of_any} - {None}
     # the short form says the day of one memory only; the others' are not labelled
-    if resolved in allowed or (row.kind == "tuning" and day is None):
+    if resolved in days | {row.day_of_any} or (row.kind == "tuning" and not days):
         return
     verdict.wrong_date += 1
-    verdict.mistakes.append(f"wrong date: {item.content!r} {resolved}, not {day}")
+    verdict.mistakes.append(f"wrong date: {item.content!r} {resolved}, not {sorted(days)}")
 
 
 def _resolved(item: ExtractedItem, row: Labelled) -> date | None:

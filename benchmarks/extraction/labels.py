@@ -23,7 +23,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from hindsight_common.ids import IdFactory
 from hindsight_common.ports.extraction import Turn
 from hindsight_common.ports.turns import Acceptance
 from hindsight_extractor.application.intake import Intake
+from hindsight_extractor.application.spoken import Spoken
 from hindsight_extractor.domain.redaction import redact
 
 _NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -119,7 +120,10 @@ async def _taken_in(row: Mapping[str, Any]) -> Turn:
     }
     body = {"turn_id": row["id"], "user_id": "u-1", "session_id": "s-1", **published}
     accepted = _Accepted()
-    intake = Intake(IdFactory(b"p" * 32), accepted, lambda text: redact(text).text, FixedClock(_NOW))  # type: ignore[arg-type]  # takes turns in only
+    ids, clock = IdFactory(b"p" * 32), FixedClock(_NOW)
+    # a session that is over before it begins: what was said is not remembered beside the turn
+    silent = Spoken(accepted, ids, clock, timedelta(0))  # type: ignore[arg-type]  # never asked
+    intake = Intake(ids, accepted, lambda text: redact(text).text, clock, silent)  # type: ignore[arg-type]  # takes turns in only
     await intake.accept_published("default", json.dumps(body).encode(), _NOW)
     assert accepted.turn is not None
     return accepted.turn

@@ -1,9 +1,10 @@
 """How true what is extracted is, on labelled turns: `python -m benchmarks.extraction.run FILE … [--llm]`.
 
 Prints per language, and with `--classes` per class: precision (of memories that a label judges, those it demands),
-recall (of labels, those met), junk (of all memories stored, those that no label supports), memories of the wrong
-speaker and with a wrong date, days that the text says and a memory carries, hedged facts stored as firm ones, and
-what should never have been stored. `--llm` reads by the model of the configuration (MEMORY_LLM_…) instead of the rules.
+recall (of labels, those that some memory says; of facts, those kept as facts), junk (of all memories stored, those
+that no label supports), memories of the wrong speaker and with a wrong date, days that the text says and a memory
+carries, hedged facts stored as firm ones, and what should never have been stored. `--llm` reads by the model of the
+configuration (MEMORY_LLM_…) instead of the rules.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ async def measure(
 def line(name: str, v: Verdict) -> str:
     """One row of the table; shares in percent with what they are of."""
     return (
-        f"{name:<16} precision {_share(v.precision)}  recall {_share(v.recall)} ({v.right}/{v.wanted})  "
+        f"{name:<16} precision {_share(v.precision)}  recall {_share(v.recall)} ({v.right}/{v.wanted}, "
+        f"facts as facts {v.structured}/{v.facts_wanted})  "
         f"junk {_share(v.junk_rate)} ({v.junk}/{v.stored})  wrong speaker {v.wrong_speaker}  "
         f"wrong date {v.wrong_date}/{v.dated}  days {v.days_right}/{v.days_wanted}  too firm {v.too_firm}  "
         f"leaks {v.leaks}  quarantine recalled {v.recalled_quarantine}"
