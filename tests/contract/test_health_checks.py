@@ -42,11 +42,11 @@ def _free_port() -> int:
 
 
 @asynccontextmanager
-async def _saying(answer: bytes) -> AsyncIterator[int]:
-    """A server that gives everybody the same answer."""
+async def _saying(answer: bytes, *, after: bytes) -> AsyncIterator[int]:
+    """A server that gives everybody the same answer, once the question has ended with `after`."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(16)
+        await reader.readuntil(after)
         writer.write(answer)
         await writer.drain()
         writer.close()
@@ -63,7 +63,8 @@ async def test_neo4j_is_healthy_when_it_speaks_bolt(neo4j_url: str) -> None:
 
 async def test_neo4j_is_not_healthy_when_nobody_or_something_else_is_there() -> None:
     assert not await _passes(_check("neo4j", 7687, _free_port()))
-    async with _saying(bytes(4)) as port:  # no version in common
+    # no version in common
+    async with _saying(bytes(4), after=bytes(8)) as port:
         assert not await _passes(_check("neo4j", 7687, port))
 
 
@@ -71,7 +72,7 @@ async def test_neo4j_is_not_healthy_when_nobody_or_something_else_is_there() -> 
     ("line", "healthy"), [(b"HTTP/1.1 200 OK", True), (b"HTTP/1.1 503 Service Unavailable", False)]
 )
 async def test_qdrant_is_healthy_when_it_says_that_it_is_ready(line: bytes, *, healthy: bool) -> None:
-    async with _saying(line + b"\r\ncontent-length: 0\r\n\r\n") as port:
+    async with _saying(line + b"\r\ncontent-length: 0\r\n\r\n", after=b"\r\n\r\n") as port:
         assert await _passes(_check("qdrant", 6333, port)) is healthy
 
 
