@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import socket
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Cli, runner
 
 from hindsight_common.adapters.embedded.nats_server import NatsServer
 from hindsight_common.events import subjects
@@ -34,16 +31,6 @@ SCORED = MEMORY | {
     "score_parts": {"similarity": 0.3, "importance": 0.3, "recency": 0.23},
     "channels": {"words": 1},
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    status: int
-    out: str
-    err: str
-
-
-Cli = Callable[..., Awaitable[Ran]]
 
 
 @pytest.fixture
@@ -95,26 +82,7 @@ async def asked(bus: Bus) -> AsyncIterator[list[tuple[str, dict[str, Any]]]]:
 
 @pytest.fixture
 def cli(nats_server: NatsServer, tmp_path: Path) -> Cli:
-    async def run(*arguments: str, language: str = "C.UTF-8") -> Ran:
-        environment = {
-            **os.environ,
-            "LC_ALL": language,
-            "HINDSIGHT_NATS_URL": nats_server.url,
-            "COLUMNS": "160",
-        }
-        process = await asyncio.create_subprocess_exec(
-            str(Path(sys.executable).parent / "hindsight-cli"),
-            *arguments,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=environment,
-            cwd=tmp_path,
-        )
-        out, err = await process.communicate()
-        assert process.returncode is not None
-        return Ran(process.returncode, out.decode(), err.decode())
-
-    return run
+    return runner(nats_server.url, tmp_path)
 
 
 Asked = list[tuple[str, dict[str, Any]]]
