@@ -29,6 +29,7 @@ from hindsight_extractor.application.extraction_telemetry import ExtractionTelem
 from hindsight_extractor.application.recent_turns import RecentTurns
 from hindsight_extractor.application.recording import RecordTurn
 from hindsight_extractor.application.retention import FinishOverdueTurns
+from hindsight_extractor.application.spoken import Spoken
 from hindsight_extractor.domain.rules import RuleExtractor
 from hindsight_extractor.prompt_files import load_prompts
 
@@ -410,7 +411,7 @@ async def _is_stored(workers: Workers, turn_id: str) -> bool:
 
 async def test_two_workers_ask_about_each_turn_once(stub: LlmStub, bus: Bus, tmp_path: Path) -> None:
     async with reading(stub, bus, tmp_path) as one:
-        second = extractor.build(one.core)
+        second = extractor.build(one.core, one.working)
         await second.start()
         await asyncio.gather(*(one.publish(turn("u-1", f"t-{n}", f"I bought lamp {n}.")) for n in range(20)))
         for n in range(20):
@@ -454,7 +455,8 @@ async def test_what_no_model_has_read_in_thirty_days_becomes_final_with_the_reas
         await workers.ask("write", **turn("u-1", "t-1", "I live in Lyon."))
         await workers.ask("recall", user_id="u-1", query="x", wait_for_turn="t-1")
         core = workers.core
-        record = RecordTurn(core.ids, core.log, core.turns, RecentTurns(), ExtractionTelemetry())
+        spoken = Spoken(workers.working, core.ids, core.clock, timedelta(hours=2))
+        record = RecordTurn(core.ids, core.log, core.turns, RecentTurns(), ExtractionTelemetry(), spoken)
         for days, finished in ((29, 0), (31, 1), (31, 0)):
             later = FixedClock(core.clock.now() + timedelta(days=days))
             assert await FinishOverdueTurns(record, RuleExtractor(), later).run() == finished

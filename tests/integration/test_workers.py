@@ -329,7 +329,7 @@ async def test_an_unexpected_fault_is_tried_a_few_times_and_then_kept(bus: Bus, 
 
 async def test_said_twice_at_once_by_two_workers_is_one_memory(bus: Bus, tmp_path: Path) -> None:
     async with Workers(bus, tmp_path) as one:
-        second = extractor.build(one.core)
+        second = extractor.build(one.core, one.working)
         await second.start()
         for n in range(12):
             await asyncio.gather(

@@ -85,7 +85,7 @@ class Workers:
         self.working: WorkingMemory = (
             RedisWorkingMemory(redis_url, self.core.keyring) if redis_url else InMemoryWorkingMemory()
         )
-        self.extractor = extractor.build(self.core, rules, self.working)
+        self.extractor = extractor.build(self.core, self.working, rules)
         self.recaller = recall.build(
             core_of("recall"),
             home,

@@ -70,6 +70,6 @@ def build_workers(resources: Resources) -> list[Worker]:
         recaller,
         consolidator.build(core, graph),
         pruner.build(core, recaller, graph, working),
-        extractor.build(core, working=working),
+        extractor.build(core, working),
         gateway.build(resources.bus, settings.api_host, settings.api_port),
     ]

@@ -64,19 +64,19 @@ class ExtractorWorker:
         extractor: Extractor,
         llm: Llm | None,
         telemetry: ExtractionTelemetry,
-        working: WorkingMemory | None,
+        working: WorkingMemory,
     ) -> None:
         self._core = core
         self._llm = llm
         session_ttl = timedelta(hours=core.settings.memory_layers.working.session_ttl_hours)
-        spoken = Spoken(working, core.ids, core.clock, session_ttl) if working is not None else None
+        spoken = Spoken(working, core.ids, core.clock, session_ttl)
         intake = Intake(
             core.ids,
             core.turns,
             lambda text: redact(text).text,
             core.clock,
+            spoken,
             max_message_bytes=core.settings.intake.max_message_kib * 1024,
-            spoken=spoken,
         )
         recent = RecentTurns()
         record = RecordTurn(core.ids, core.log, core.turns, recent, telemetry, spoken)
@@ -181,11 +181,9 @@ def _longest_wait(settings: LlmSettings) -> timedelta:
     return min(timedelta(days=settings.final_after_days), kept)
 
 
-def build(
-    core: Core, extractor: Extractor | None = None, working: WorkingMemory | None = None
-) -> ExtractorWorker:
+def build(core: Core, working: WorkingMemory, extractor: Extractor | None = None) -> ExtractorWorker:
     """Turns are read by the LLM of the settings if they name one, and else, or while it is away, by the rules;
-    an `extractor` given here takes the place of the rules. Without `working`, nobody remembers what was said last.
+    an `extractor` given here takes the place of the rules.
     """
     telemetry = ExtractionTelemetry()
     llm = configured_llm(core.settings.llm, core.clock, telemetry)

@@ -19,7 +19,7 @@ class _Parts:
         """Rules and prompts are read when the worker is made."""
 
     def build(self) -> ExtractorWorker:
-        return build(self._core)
+        return build(self._core, self._working)
 
 
 PROCESS = WorkerProcess(

@@ -25,9 +25,7 @@ _ERASURES_AT_ONCE = 4
 class PrunerWorker:
     name = "pruner"
 
-    def __init__(
-        self, core: Core, index: LiveIndex, graph: GraphStore, working: WorkingMemory | None
-    ) -> None:
+    def __init__(self, core: Core, index: LiveIndex, graph: GraphStore, working: WorkingMemory) -> None:
         receipts, raw_turns = Receipts(), NatsRawTurns(core.bus, core.ids)
         erase = Erase(
             log=core.log,
@@ -66,8 +64,5 @@ class PrunerWorker:
         await self._consumption.stop()
 
 
-def build(
-    core: Core, index: LiveIndex, graph: GraphStore, working: WorkingMemory | None = None
-) -> PrunerWorker:
-    """`working` None = the deployment remembers nothing of sessions, so there is nothing to forget in it."""
+def build(core: Core, index: LiveIndex, graph: GraphStore, working: WorkingMemory) -> PrunerWorker:
     return PrunerWorker(core, index, graph, working)

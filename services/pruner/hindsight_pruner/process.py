@@ -29,7 +29,7 @@ class _Parts:
         """Nothing of it takes long to make."""
 
     def build(self) -> PrunerWorker:
-        return build(self._core, self._index, self._graph)
+        return build(self._core, self._index, self._graph, self._working)
 
     async def _answers(self) -> None:
         await self._qdrant.answers()

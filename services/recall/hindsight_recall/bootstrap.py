@@ -60,7 +60,7 @@ class RecallWorker:
         words: WordAnalyzer,
         graph: GraphStore | None = None,
         *,
-        working: WorkingMemory | None = None,
+        working: WorkingMemory,
     ) -> None:
         self._core = core
         self._home = home
@@ -124,14 +124,10 @@ class RecallWorker:
         self._committing: asyncio.Task[None] | None = None
         self._committed = 0
 
-    def _injection(self, recall: Recall, graph: GraphChannel | None, working: WorkingMemory | None) -> Inject:
+    def _injection(self, recall: Recall, graph: GraphChannel | None, working: WorkingMemory) -> Inject:
         core, layers = self._core, self._core.settings.memory_layers
         channels = recall.channels
-        session = (
-            SessionWindow(working, channels.embedder, channels.words, layers.working.window_size)
-            if working is not None
-            else None
-        )
+        session = SessionWindow(working, channels.embedder, channels.words, layers.working.window_size)
         relations = (
             Relations(
                 graph,
@@ -203,7 +199,7 @@ def build(
     words: WordAnalyzer,
     graph: GraphStore | None = None,
     *,
-    working: WorkingMemory | None = None,
+    working: WorkingMemory,
 ) -> RecallWorker:
-    """Without a graph the answers come from meaning and words alone; without `working`, snapshots know no session."""
+    """Without a graph the answers come from meaning and words alone."""
     return RecallWorker(core, home, embedder, words, graph, working=working)

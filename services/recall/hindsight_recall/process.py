@@ -50,7 +50,7 @@ class _Parts:
             dimension=self._embedder.dimension,
             model_id=self._embedder.model_id,
         )
-        return build(self._core, home, self._embedder, self._words, self._graph)
+        return build(self._core, home, self._embedder, self._words, self._graph, working=self._working)
 
     async def _close_vectors(self) -> None:
         await self._qdrant.close()

@@ -32,17 +32,14 @@ LONG_TEXT: Final = 4000
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """`redact` replaces identity numbers, cards, keys and passwords by what is true about them.
-
-    `spoken` None = nobody asks what was said last.
-    """
+    """`redact` replaces identity numbers, cards, keys and passwords by what is true about them."""
 
     ids: IdFactory
     turns: TurnStore
     redact: Callable[[str], str]
     clock: Clock
+    spoken: Spoken
     max_message_bytes: int = MAX_MESSAGE_BYTES
-    spoken: Spoken | None = None
 
     async def accept_published(self, tenant: str, data: bytes, accepted_at: datetime) -> Acceptance:
         """A turn from the bus; `accepted_at` is when the server took it, so a redelivery stamps the same.
@@ -68,10 +65,9 @@ class Intake:
     async def close_session(self, tenant: str, data: bytes) -> None:
         """Releases what is remembered of a session. Raises `GiveUp`, and `RetryLater` while its store is away."""
         closed = parse_closed(data)
-        if self.spoken is not None:
-            owner = self.ids.owner(tenant, closed.user_id)
-            session = self.ids.session_key(tenant, closed.user_id, closed.session_id)
-            await self.spoken.close(owner, session)
+        owner = self.ids.owner(tenant, closed.user_id)
+        session = self.ids.session_key(tenant, closed.user_id, closed.session_id)
+        await self.spoken.close(owner, session)
 
     async def _accept(self, tenant: str, said: ConversationTurn, accepted_at: datetime) -> Acceptance:
         owner = self.ids.owner(tenant, said.user_id)
@@ -79,11 +75,10 @@ class Intake:
         digest = self.ids.digest("turn-content", str(owner), canonical_digest_text(said))
         turn = await self._redacted(self._turn(tenant, said, accepted_at))
         acceptance = await self.turns.accept(owner, turn_key, turn, digest)
-        if self.spoken is not None:
-            # of a repetition the first counts: its times give it its place, whether it got there before or not
-            first = await self._standing(acceptance.sequence) if acceptance.duplicate else turn
-            if first is not None:
-                await self.spoken.remember(owner, turn_key, first)
+        # of a repetition the first counts: its times give it its place, whether it got there before or not
+        first = await self._standing(acceptance.sequence) if acceptance.duplicate else turn
+        if first is not None:
+            await self.spoken.remember(owner, turn_key, first)
         return acceptance
 
     async def _standing(self, sequence: int) -> Turn | None:

@@ -33,17 +33,14 @@ class AcceptedTurn:
 
 @dataclass(frozen=True, slots=True)
 class RecordTurn:
-    """Writes the one event of a reading. All that reads turns writes through here.
-
-    `spoken` None = nothing is remembered of sessions.
-    """
+    """Writes the one event of a reading. All that reads turns writes through here."""
 
     ids: IdFactory
     log: MemoryLog
     turns: TurnStore
     recent: RecentTurns
     telemetry: ExtractionTelemetry
-    spoken: Spoken | None = None
+    spoken: Spoken
 
     async def drops(self, owner: Owner, turn_key: str, sequence: int) -> bool:
         """True if a tombstone covers the turn or one of its items; then the turn is gone when this returns.
@@ -54,9 +51,8 @@ class RecordTurn:
         if not (ledger.is_forgotten(turn_key) or ledger.has_forgotten_item(turn_key)):
             return False
         await self.turns.delete(sequence)
-        if self.spoken is not None:
-            # intake could not know when the turn came again
-            await self.spoken.forget(owner, turn_key)
+        # intake could not know when the turn came again
+        await self.spoken.forget(owner, turn_key)
         return True
 
     async def outcome(self, owner: Owner, turn_key: str) -> str | None:

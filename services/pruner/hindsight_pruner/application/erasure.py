@@ -53,7 +53,7 @@ class Erase:
     graph: GraphStore
     projections: Projections
     clock: Clock
-    working: WorkingMemory | None = None
+    working: WorkingMemory
     # one erasure after the other seals anew: none may renew under the next key what the one behind it ends
     renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -73,9 +73,8 @@ class Erase:
                 await self.turns.delete(stored.sequence)
                 removed += 1
         stores["turns"] = self._gone(removed)
-        if self.working is not None:
-            # behind the turns: one that intake accepts again from here on is dropped by its reader, here too
-            stores["working"] = await self._working(self.working, owner, None if whole_user else touched)
+        # behind the turns: one that intake accepts again from here on is dropped by its reader, here too
+        stores["working"] = await self._working(owner, None if whole_user else touched)
         stores["intake"] = self._gone(await self._raw(owner, whole))
         stores["dead_letters"] = self._gone(
             await self.dead_letters.erase(owner, None if whole_user else touched)
@@ -133,13 +132,12 @@ class Erase:
             raise RetryLater("the graph still holds what a tombstone covers")
         return self._gone(0)
 
-    async def _working(
-        self, working: WorkingMemory, owner: Owner, touched: frozenset[str] | None
-    ) -> StoreReceipt:
+    async def _working(self, owner: Owner, touched: frozenset[str] | None) -> StoreReceipt:
         """What was said in the turns, `touched` None = in any; also where only one item of a turn is forgotten."""
-        gone = await (
-            working.forget_owner(owner) if touched is None else working.forget_turns(owner, touched)
-        )
+        if touched is None:
+            gone = await self.working.forget_owner(owner)
+        else:
+            gone = await self.working.forget_turns(owner, touched)
         return self._gone(gone, bytes_gone=False, detail=_MEMORY_ONLY)
 
     async def _raw(self, owner: Owner, whole: frozenset[str]) -> int:

@@ -59,13 +59,11 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class Inject:
-    """Never calls an LLM, never fails whole: what is missing is named. `session` None = nothing is remembered of
-    sessions, `relations` None = there is no graph.
-    """
+    """Never calls an LLM, never fails whole: what is missing is named. `relations` None = there is no graph."""
 
     ids: IdFactory
     recall: Recall
-    session: SessionWindow | None
+    session: SessionWindow
     relations: Relations | None
     policy: InjectPolicy
     telemetry: RecallTelemetry = field(default_factory=RecallTelemetry)
@@ -102,15 +100,12 @@ class Inject:
     async def _working(
         self, tenant: str, owner: Owner, request: InjectRequest, found: _Found, steps: Steps
     ) -> None:
-        if (session := self.session) is None:
-            steps.miss("working")
-            return
         session_key = self.ids.session_key(tenant, request.user_id, request.session_id)
         found.utterances = (
-            await steps.run("working", lambda: session.read(owner, session_key), part="working") or ()
+            await steps.run("working", lambda: self.session.read(owner, session_key), part="working") or ()
         )
         found.similarities = await steps.run(
-            "window", lambda: session.similarities(request.query, found.utterances), part="embedding"
+            "window", lambda: self.session.similarities(request.query, found.utterances), part="embedding"
         )
 
     async def _episodic(self, tenant: str, request: InjectRequest, found: _Found, steps: Steps) -> None:
