@@ -38,7 +38,7 @@ test: $(READY) ## Run the tests; ARGS="tests/unit -k words" narrows them down
 check: $(READY) ## Format, lint, types, import rules, dependencies, committed text
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy $(PACKAGES) benchmarks scripts
+	$(BIN)/mypy $(PACKAGES) benchmarks scripts examples
 	@for tests in tests/conftest.py $(sort $(wildcard tests/*/)); do echo "mypy $$tests"; $(BIN)/mypy $$tests; done
 	$(BIN)/lint-imports
 	@for d in $(DISTRIBUTIONS); do \
