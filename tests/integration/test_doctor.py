@@ -138,6 +138,17 @@ async def test_a_graph_that_does_not_answer_is_told_as_recall_sees_it(
     assert "neo4j_url" in found.way_out
 
 
+async def test_a_redis_that_does_not_answer_is_told_as_the_snapshot_sees_it(
+    bus: Bus, tmp_path: Path, look: Look
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        nowhere = f"redis://127.0.0.1:{probe.getsockname()[1]}"
+    async with Workers(bus, tmp_path / "stores", redis_url=nowhere):
+        found = (await look())["Redis"]
+    assert found.level == "fault"
+    assert "redis_url" in found.way_out
+
+
 async def test_dead_letters_are_counted_by_cause(workers: Workers, look: Look) -> None:
     await workers.publish(b"not json")
     await workers.publish(json.dumps(turn("", "t-1", "x")).encode())

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prompt_toolkit.completion import CompleteEvent
@@ -278,3 +279,11 @@ def test_what_a_prompt_would_be_given_is_a_line_per_layer(
 ) -> None:
     monkeypatch.setenv("LC_ALL", language)
     assert layer_lines(answer) == lines
+
+
+def test_every_command_tells_its_help_in_the_user_s_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    program: Any = get_command(app)
+    context = program.make_context("hindsight-cli", ["list", "u"])
+    for name in program.list_commands(context):
+        assert "显示本帮助并退出" in CliRunner().invoke(app, [name, "--help"]).stdout, name

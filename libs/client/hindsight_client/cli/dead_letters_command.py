@@ -9,13 +9,14 @@ from rich.table import Table
 
 from hindsight_client.cli import output
 from hindsight_client.cli.language import say
-from hindsight_client.cli.program import app
+from hindsight_client.cli.program import Plain, app
 from hindsight_client.cli.session import Session
 from hindsight_client.client import HindsightClient
 
 
 @app.command(
     "dead-letters",
+    cls=Plain,
     help=say(
         "List what could not be processed, newest last: cause and place, never its text. For operators.",
         "列出无法处理的消息（最新的在后）：原因与位置，不含内容。供运维使用。",

@@ -18,7 +18,7 @@ from hindsight_client.cli.examination.machine import (
     http_url,
 )
 from hindsight_client.cli.language import say
-from hindsight_client.cli.program import app
+from hindsight_client.cli.program import Plain, app
 from hindsight_client.cli.session import Session
 from hindsight_client.deployment import find_nats_url
 from hindsight_client.errors import AccessDenied, NoServer
@@ -28,10 +28,11 @@ _MARKS = {"ok": "✓", "warning": "!", "fault": "✗"}
 
 
 @app.command(
+    cls=Plain,
     help=say(
         "Examine the deployment and say what to do; exit status 1 if there is anything to do.",
         "检查部署并给出处理建议；若有需处理之处则以状态 1 退出。",
-    )
+    ),
 )
 def doctor(
     context: typer.Context,

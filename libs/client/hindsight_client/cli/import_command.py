@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from hindsight_client.cli import output
 from hindsight_client.cli.error_words import described
 from hindsight_client.cli.language import say
-from hindsight_client.cli.program import app
+from hindsight_client.cli.program import Plain, app
 from hindsight_client.cli.session import Session
 from hindsight_client.client import HindsightClient
 from hindsight_client.importing.locomo import read_locomo
@@ -32,6 +32,7 @@ class Format(StrEnum):
 
 @app.command(
     "import",
+    cls=Plain,
     help=say(
         "Write the turns of a file. Running it again after a break goes on where it stopped.",
         "写入文件中的全部轮次；中断后重新运行即可继续。",

@@ -6,15 +6,18 @@ from collections.abc import AsyncIterator
 from enum import StrEnum
 from typing import Annotated, Final
 
+import nats.errors
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hindsight_client.cli import output
 from hindsight_client.cli.language import say
-from hindsight_client.cli.program import OfUser, app
+from hindsight_client.cli.program import OfUser, Plain, app
 from hindsight_client.cli.session import Session
 from hindsight_client.client import HindsightClient
-from hindsight_common.events.answers import Progress
+from hindsight_common.events.answers import Progress as Step
+from hindsight_common.events.streams import LOG
 
 _CHINESE: Final = {
     "consolidation": "整理",
@@ -35,7 +38,8 @@ class Store(StrEnum):
 
 
 @app.command(
-    help=say("Make a store again from the log, beside the live one.", "依据日志在旁重建存储，再一次性切换。")
+    cls=Plain,
+    help=say("Make a store again from the log, beside the live one.", "依据日志在旁重建存储，再一次性切换。"),
 )
 def rebuild(
     context: typer.Context,
@@ -48,7 +52,7 @@ def rebuild(
         results: dict[str, object] = {}
         for name in ("vectors", "graph"):
             if store in (Store.ALL, name):
-                results[name] = await _follow(name, client.rebuild(name))
+                results[name] = await _follow(name, client.rebuild(name), await _end_of_log(client))
         _tell(run, results)
 
     run.run(make_again)
@@ -68,15 +72,27 @@ def consolidate(
     run.run(promote)
 
 
-async def _follow(title: str, steps: AsyncIterator[Progress]) -> dict[str, object]:
-    """The result, or the last sign of progress where a job ends without one."""
+async def _follow(title: str, steps: AsyncIterator[Step], end: int | None = None) -> dict[str, object]:
+    """The result, or the last sign of progress where a job ends without one. `end` is the position to arrive at."""
     last: dict[str, object] = {}
     title = say(title, _CHINESE.get(title, title))
-    with Console(stderr=True).status(title) as status:
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[facts]}"))
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=end, facts="")
         async for step in steps:
             last = step.result or step.progress or last
-            status.update(f"{title}: {_facts(last)}")
+            position = last.get("position")
+            reached = position if isinstance(position, int) else None
+            progress.update(task, completed=reached, facts=_facts(last))
     return last
+
+
+async def _end_of_log(client: HindsightClient) -> int | None:
+    """None where this user of the bus may not ask, or the bus cannot tell: the job goes on without."""
+    try:
+        return (await client.nc.jetstream().stream_info(LOG.name)).state.last_seq
+    except (nats.errors.Error, TimeoutError):
+        return None
 
 
 def _tell(run: Session, results: dict[str, object]) -> None:

@@ -11,13 +11,14 @@ import typer
 
 from hindsight_client.cli.language import say
 from hindsight_client.cli.output import FAILED, note, print_line
-from hindsight_client.cli.program import app
+from hindsight_client.cli.program import Plain, app
 from hindsight_client.llm_stub import FAULTS, LlmStub, Script
 from hindsight_common.errors import StopAndFix
 
 
 @app.command(
-    name="llm-stub",
+    "llm-stub",
+    cls=Plain,
     help=say(
         "Serve a scripted OpenAI-compatible endpoint on loopback. Without a fault or a script it echoes what the "
         "user said as events.",

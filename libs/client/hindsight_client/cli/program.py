@@ -36,7 +36,17 @@ _ORDER: Final = (
 )
 
 
-class _InOrderOfUse(TyperGroup):
+class _Helping:
+    """Help is told in the user's language, the option for it included."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        option = super().get_help_option(ctx)  # type: ignore[misc]  # of the command that this is mixed into
+        if option is not None:
+            option.help = say("Show this help and leave.", "显示本帮助并退出。")
+        return option
+
+
+class _InOrderOfUse(_Helping, TyperGroup):
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # the vendored base class
         return sorted(super().list_commands(ctx), key=_ORDER.index)
 
@@ -46,7 +56,11 @@ class _InOrderOfUse(TyperGroup):
         return super().get_command(ctx, hyphened) or super().get_command(ctx, underscored)
 
 
-class OfUser(TyperCommand):
+class Plain(_Helping, TyperCommand):
+    """Any other command."""
+
+
+class OfUser(Plain):
     """A command whose first argument USER falls away where `--user` or HINDSIGHT_USER names the user.
 
     It is not merely optional then: one positional argument less could never be told from another user's name.

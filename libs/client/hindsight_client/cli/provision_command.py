@@ -10,7 +10,7 @@ import typer
 from hindsight_client.cli import output
 from hindsight_client.cli.error_words import described
 from hindsight_client.cli.language import say
-from hindsight_client.cli.program import app
+from hindsight_client.cli.program import Plain, app
 from hindsight_client.cli.session import Session
 from hindsight_client.deployment import find_credentials, find_nats_url
 from hindsight_common.errors import HindsightError
@@ -20,11 +20,12 @@ DRIFTED: Final = 3
 
 
 @app.command(
+    cls=Plain,
     help=say(
         "Create the streams, consumers and schedules of a server deployment, as its operator. What exists is never "
         "changed; what differs is told, with exit status 3.",
         "以运维身份创建服务器部署所需的流、消费者与定时任务。已有的绝不改动；若有差异则逐条列出，并以状态 3 退出。",
-    )
+    ),
 )
 def provision(
     context: typer.Context,

@@ -8,7 +8,7 @@ import typer
 
 from hindsight_client.cli import output
 from hindsight_client.cli.language import say
-from hindsight_client.cli.program import app
+from hindsight_client.cli.program import Plain, app
 from hindsight_client.cli.session import Session
 from hindsight_client.client import HindsightClient
 from hindsight_common.errors import RequestError
@@ -16,6 +16,7 @@ from hindsight_common.errors import RequestError
 
 @app.command(
     "prune_graph",
+    cls=Plain,
     help=say(
         "Show each node that a plan would prune, with its reason.", "列出剪枝计划涉及的每个节点及理由。"
     ),
