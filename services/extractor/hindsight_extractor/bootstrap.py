@@ -40,6 +40,7 @@ from hindsight_extractor.application.spoken import Spoken
 from hindsight_extractor.application.turn_outcome import TurnOutcome
 from hindsight_extractor.domain.redaction import redact
 from hindsight_extractor.domain.rules import RuleExtractor
+from hindsight_extractor.domain.rules.fact_rules import compile_rules
 from hindsight_extractor.llm import Llm, configured_llm
 
 _INTAKE_AT_ONCE = 32
@@ -148,6 +149,7 @@ class ExtractorWorker:
     async def start(self) -> None:
         if self._llm is not None:
             await ensure_consumer(self._core.bus.js, FIRST_READING_CONSUMER)
+        await asyncio.to_thread(compile_rules)
         for consumption in self._consumptions:
             await consumption.start()
         await self._service.start()
