@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
 from benchmarks.extraction.labels import EventLabel, FactLabel, Labelled
-from hindsight_common.domain.predicates import object_key, subject_key
+from hindsight_common.domain.predicates import canonical, object_key, subject_key
 from hindsight_common.domain.text import fold_text
 from hindsight_common.ports.extraction import ExtractedItem
 
@@ -126,10 +126,15 @@ def _labels_of(row: Labelled, item: ExtractedItem) -> Iterator[FactLabel | Event
 def _says(item: ExtractedItem, label: FactLabel, *, by_anybody: bool = False) -> bool:
     if item.predicate not in label.predicates or item.negated != label.negated:
         return False
-    if not by_anybody and subject_key(item.subject or "") != subject_key(label.subject):
+    if not by_anybody and _who(item.subject or "") != _who(label.subject):
         return False
     said = object_key(item.predicate, item.object or "")
     return any(object_key(item.predicate, thing) == said for thing in label.objects)
+
+
+def _who(subject: str) -> str:
+    """The key of a subject; "Mum", "mother" and "the user's mom" are one."""
+    return canonical(subject_key(subject).removeprefix("user's "))
 
 
 def _restates(item: ExtractedItem, label: FactLabel) -> bool:
