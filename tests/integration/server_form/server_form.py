@@ -213,9 +213,22 @@ class ServerForm:
 
     async def until_missing(self, name: str, what: str, *, within_s: float = 60) -> None:
         """Returns once the worker says that it misses `what`."""
-        async with asyncio.timeout(within_s):
-            while what not in (await self.health(self.workers[name]))[1].get("missing", ()):
-                await asyncio.sleep(0.05)
+        worker, said = self.workers[name], dict[str, Any]()
+        try:
+            async with asyncio.timeout(within_s):
+                while what not in (said := (await self.health(worker))[1]).get("missing", ()):
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            raise AssertionError(f"{name} does not miss {what}: {said}\n{worker.log()}") from None
+
+    async def until_logged(self, worker: Worker, text: str, *, within_s: float = 60) -> None:
+        """Returns once the worker's log holds the text; the log is the message if that never comes."""
+        try:
+            async with asyncio.timeout(within_s):
+                while text not in worker.log():
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            raise AssertionError(f"{worker.name} never said {text!r}:\n{worker.log()}") from None
 
     @asynccontextmanager
     async def client(self, tenant: str = "default") -> AsyncIterator[Client]:

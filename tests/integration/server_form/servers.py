@@ -43,7 +43,7 @@ class Child:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.port = 0
+        self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -104,7 +104,6 @@ class NatsProcess(Child):
 
     def start(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.port = self.port or free_port()
         jetstream = (
             f'jetstream {{ store_dir: "{self.folder}", sync_interval: 1s }}\n' if self.jetstream else ""
         )
@@ -139,7 +138,6 @@ class RedisProcess(Child):
 
     def start(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.port = self.port or free_port()
         configuration = self.folder / "redis.conf"
         configuration.write_text(
             f"bind {HOST}\nport {self.port}\nrequirepass {self._password}\ndir {self.folder}\n"

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import nats.errors
 import nats.js.errors
-import structlog
 from faststream.nats import NatsBroker
 from faststream.security import SASLPlaintext
 from nats.aio.client import Client
@@ -22,6 +21,7 @@ from nats.js import JetStreamContext
 from hindsight_common.clock import Clock, SystemClock
 from hindsight_common.errors import RetryLater, StopAndFix
 from hindsight_common.events.streams import STREAMS
+from hindsight_common.messaging.connection_events import ConnectionEvents
 from hindsight_common.messaging.credentials import Credentials
 from hindsight_common.messaging.faults import JETSTREAM_NOT_ENABLED, server_faults
 from hindsight_common.messaging.refusals import Refusals, watch
@@ -32,8 +32,6 @@ PING_INTERVAL_S: Final = 15
 RECONNECT_WAIT_S: Final = 0.5
 ALLOWED_CLOCK_DIFFERENCE_S: Final = 60.0
 OLDEST_SERVER: Final = (2, 14)
-
-_log = structlog.get_logger(__name__)
 
 
 class BusAway(StopAndFix):
@@ -90,16 +88,19 @@ async def connect(
     observers: set[Callable[[], None]] = set()
     credentials = credentials or Credentials()
     refusals = Refusals(credentials.user_at(url))
-    broker = _broker(url, name, credentials, observers, refusals)
+    events = ConnectionEvents(name, refusals, observers)
+    broker = _broker(url, credentials, events)
     try:
         async with asyncio.timeout(patience_s):
             await _until_port_answers(url)
             # FastStream types it as its own context manager's result; it is the nats-py client
             nc: Client = await broker.connect()
-    except (TimeoutError, nats.errors.NoServersError):
-        raise BusAway(_unreachable(url, patience_s)) from None
     except nats.errors.Error as error:
-        raise StopAndFix(f"the NATS server at {public(url)} refuses the connection: {error}") from error
+        if "authorization" in str(error).lower():
+            raise StopAndFix(_refused(url, error)) from error
+        raise BusAway(_unreachable(url, patience_s)) from error
+    except OSError:  # and out of time
+        raise BusAway(_unreachable(url, patience_s)) from None
     watch(nc, refusals)
     bus = Bus(broker, nc, nc.jetstream(), observers)
     try:
@@ -109,6 +110,7 @@ async def connect(
     except BaseException:
         await bus.close()
         raise
+    events.up = True
     return bus
 
 
@@ -123,6 +125,13 @@ def _addresses(url: str) -> list[tuple[str, int]]:
         return [(part.hostname or "127.0.0.1", part.port or 4222) for part in parts]
     except ValueError as error:
         raise StopAndFix("the NATS address is malformed; expected nats://host:port") from error
+
+
+def _refused(url: str, error: nats.errors.Error) -> str:
+    return (
+        f"the NATS server at {public(url)} refuses the connection: {error}; see nats_user, nats_password "
+        "(HINDSIGHT_NATS_USER, HINDSIGHT_NATS_PASSWORD) and nats_credentials"
+    )
 
 
 def _unreachable(url: str, patience_s: float) -> str:
@@ -147,40 +156,12 @@ async def _until_port_answers(url: str) -> None:
         wait_s = min(wait_s * 1.5, 1.0)
 
 
-def _broker(
-    url: str,
-    name: str,
-    credentials: Credentials,
-    observers: set[Callable[[], None]],
-    refusals: Refusals,
-) -> NatsBroker:
+def _broker(url: str, credentials: Credentials, events: ConnectionEvents) -> NatsBroker:
     options = credentials.client_options(url)
     user, password = options.pop("user", None), options.pop("password", "")
-    log = _log.bind(connection=name)
-
-    async def on_error(error: Exception) -> None:
-        if (refusal := refusals.note(error)) is not None:
-            log.error("bus_refuses", user=refusal.user, verb=refusal.verb, subject=refusal.shape)
-            return
-        log.warning("bus_error", error_type=type(error).__name__)
-
-    async def on_disconnected() -> None:
-        log.warning("bus_disconnected")
-
-    async def on_reconnected() -> None:
-        log.info("bus_reconnected")
-        for notify in tuple(observers):
-            notify()
-
-    async def on_closed() -> None:
-        log.info("bus_closed")
-
-    async def on_discovered() -> None:
-        log.info("bus_server_discovered")
-
     return NatsBroker(
         url.split(","),
-        name=name,
+        name=events.connection,
         # -1: with a finite budget the client closes for good, and FastStream's fetch loop then spins
         max_reconnect_attempts=-1,
         reconnect_time_wait=RECONNECT_WAIT_S,  # type: ignore[arg-type]  # seconds, fractions work
@@ -189,11 +170,11 @@ def _broker(
         drain_timeout=5,
         security=SASLPlaintext(username=user, password=password) if user else None,
         **options,
-        error_cb=on_error,
-        disconnected_cb=on_disconnected,
-        reconnected_cb=on_reconnected,
-        closed_cb=on_closed,
-        discovered_server_cb=on_discovered,
+        error_cb=events.error,
+        disconnected_cb=events.disconnected,
+        reconnected_cb=events.reconnected,
+        closed_cb=events.closed,
+        discovered_server_cb=events.discovered,
         logger=None,
     )
 
