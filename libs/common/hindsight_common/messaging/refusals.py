@@ -63,12 +63,20 @@ class Refusal:
         return f"{said}: compare the server's users with deploy/nats/users.conf"
 
 
+@dataclass(eq=False, slots=True)
+class _Wait:
+    """A call that waits for an answer, and what ended the wait."""
+
+    scope: asyncio.Timeout
+    refusal: Refusal | None = None
+
+
 @dataclass(slots=True)
 class Refusals:
     """Those of one connection; `user` None = by whatever its credentials file says."""
 
     user: str | None
-    _waiting: defaultdict[str, set[asyncio.Timeout]] = field(default_factory=lambda: defaultdict(set))
+    _waiting: defaultdict[str, list[_Wait]] = field(default_factory=lambda: defaultdict(list))
 
     def note(self, error: Exception) -> Refusal | None:
         """For the connection's error callback: the refusal if it is one; who waits for an answer waits no more."""
@@ -80,29 +88,29 @@ class Refusals:
         )
         refusal = Refusal(self.user, verb, found[2].lower())
         _latest.remember(refusal)
-        for scope in self._waiting.get(refusal.subject, ()):
-            scope.reschedule(asyncio.get_running_loop().time())
+        for waiting in self._waiting.get(refusal.subject, ()):
+            # a wait that has been ended cannot be ended again
+            if waiting.refusal is None:
+                waiting.refusal = refusal
+                waiting.scope.reschedule(asyncio.get_running_loop().time())
         return refusal
 
     @asynccontextmanager
     async def watched(self, subject: str) -> AsyncIterator[None]:
-        subject = subject.lower()
-        mark = _latest.count
+        """Raises NotPermitted as soon as a publish to `subject` is refused."""
+        subject, wait = subject.lower(), _Wait(asyncio.timeout(None))
         try:
-            async with asyncio.timeout(None) as scope:
-                waiting = self._waiting[subject]
-                waiting.add(scope)
-                try:
-                    yield
-                finally:
-                    waiting.discard(scope)
-                    if not waiting:
-                        self._waiting.pop(subject, None)
+            async with wait.scope:
+                self._waiting[subject].append(wait)
+                yield
         except TimeoutError:
-            refusal = _latest.since(mark, subject)
-            if refusal is None:
+            if wait.refusal is None:
                 raise
-            raise NotPermitted(str(refusal)) from None
+            raise NotPermitted(str(wait.refusal)) from None
+        finally:
+            self._waiting[subject].remove(wait)
+            if not self._waiting[subject]:
+                del self._waiting[subject]
 
 
 class _Latest:
@@ -116,11 +124,8 @@ class _Latest:
         self.count += 1
         self._last = refusal
 
-    def since(self, mark: int, subject: str | None = None) -> Refusal | None:
-        last = self._last
-        if last is None or self.count == mark or (subject is not None and last.subject != subject):
-            return None
-        return last
+    def since(self, mark: int) -> Refusal | None:
+        return None if self.count == mark else self._last
 
 
 _latest: Final = _Latest()
