@@ -66,13 +66,16 @@ class Standalone:
         self.process.send_signal(signal.SIGKILL)
 
     def nats_pid(self) -> int:
-        """The server's pid: the child of this process that runs nats-server."""
+        return self.child_pid("nats-server")
+
+    def child_pid(self, program: str) -> int:
+        """The pid of the child of this process that runs the program."""
         assert self.process is not None
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         for pid in children:
-            if "nats-server" in Path(f"/proc/{pid}/cmdline").read_text():
+            if program in Path(f"/proc/{pid}/cmdline").read_text():
                 return int(pid)
-        raise AssertionError("no nats-server is running")
+        raise AssertionError(f"no {program} is running")
 
     async def stop(self) -> int:
         assert self.process is not None
