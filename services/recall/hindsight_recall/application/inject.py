@@ -55,6 +55,8 @@ class _Found:
     similarities: list[float] | None = None
     memories: tuple[RecalledMemory, ...] = ()
     relations: list[Relation] = field(default_factory=list)
+    # the query's vector is there, or cannot be had
+    embedded: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class Inject:
     async def _find(self, tenant: str, owner: Owner, request: InjectRequest, steps: Steps) -> _Found:
         found = _Found()
         layers = {
+            "embedding": self._embedded_once(request.query, found, steps),
             "working": self._working(tenant, owner, request, found, steps),
             "vectors": self._episodic(tenant, request, found, steps),
             "graph": self._semantic(owner, request, found, steps),
@@ -97,6 +100,11 @@ class Inject:
             steps.miss("timeout")
         return found
 
+    async def _embedded_once(self, query: str, found: _Found, steps: Steps) -> None:
+        """Every layer compares with the query: it is embedded for the first of them, and remembered for the others."""
+        await steps.run("embed_query", lambda: self.session.embedded(query), part="embedding")
+        found.embedded.set()
+
     async def _working(
         self, tenant: str, owner: Owner, request: InjectRequest, found: _Found, steps: Steps
     ) -> None:
@@ -104,11 +112,13 @@ class Inject:
         found.utterances = (
             await steps.run("working", lambda: self.session.read(owner, session_key), part="working") or ()
         )
+        await found.embedded.wait()
         found.similarities = await steps.run(
             "window", lambda: self.session.similarities(request.query, found.utterances), part="embedding"
         )
 
     async def _episodic(self, tenant: str, request: InjectRequest, found: _Found, steps: Steps) -> None:
+        await found.embedded.wait()
         asked = RecallRequest(user_id=request.user_id, query=request.query, role=request.role)
         answer: RecallAnswer | None = await steps.run(
             "recall", lambda: self.recall.find(tenant, asked), part="vectors"
@@ -120,6 +130,7 @@ class Inject:
 
     async def _semantic(self, owner: Owner, request: InjectRequest, found: _Found, steps: Steps) -> None:
         if self.relations is not None:
+            await found.embedded.wait()
             found.relations = await self.relations.of(owner, request.query, request.role, steps)
 
     def _composed(self, request: InjectRequest, found: _Found, steps: Steps) -> InjectAnswer:

@@ -7,7 +7,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,11 +59,16 @@ class SessionWindow:
         """Oldest first. Raises `RetryLater` while the store is away, and `OwnerMismatch`."""
         return await self.working.latest(owner, session_key, self.size)
 
+    async def embedded(self, query: str) -> NDArray[np.float32]:
+        """The query's vector, as recall makes it. Raises `RetryLater` while the model cannot answer."""
+        vectors = await self.embedder.embed_queries([self.words.without_names(query)])
+        return cast("NDArray[np.float32]", vectors[0])
+
     async def similarities(self, query: str, utterances: Sequence[Utterance]) -> list[float]:
         """Calibrated, 0–1, in the order given. Raises `RetryLater` while the model cannot answer."""
         if not utterances:
             return []
-        asked = (await self.embedder.embed_queries([self.words.without_names(query)]))[0]
+        asked = await self.embedded(query)
         vectors = await self._embedded([utterance.text[:_LOOKED_AT] for utterance in utterances])
         language = language_of(query)
         return [self.embedder.calibrate(float(asked @ vector), language) for vector in vectors]
