@@ -111,8 +111,9 @@ class Seat:
     async def _let_go(self) -> None:
         subscription, self._subscription, self._ours = self._subscription, None, False
         if subscription is not None and self._bus.is_connected:
-            with suppress(nats.errors.Error):
+            with suppress(nats.errors.Error, TimeoutError):
                 await subscription.unsubscribe()
+                await self._bus.nc.flush(timeout=2)
 
     def _on_reconnect(self) -> None:
         if self._looking is None or self._looking.done():

@@ -34,7 +34,7 @@ def _parser(process: WorkerProcess) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=process.command,
         description=f"{process.english}\n{process.chinese}",
-        epilog=_literal(settings_text(process)),
+        epilog=settings_text(process),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -65,11 +65,6 @@ def _parser(process: WorkerProcess) -> argparse.ArgumentParser:
         "--check", action="store_true", help="check the configuration and end · 只检查配置，然后退出"
     )
     return parser
-
-
-def _literal(text: str) -> str:
-    """argparse fills in what a percent sign names."""
-    return text.replace("%", "%%")
 
 
 def _port(text: str) -> int:
