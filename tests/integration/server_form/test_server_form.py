@@ -35,7 +35,13 @@ async def test_what_a_plain_client_publishes_it_recalls_and_everything_ends_clea
 
             # the first questions find a cold Neo4j, and do not wait for it
             await eventually(answered_from_all_stores, timeout_s=60)
+        # what intake wrote in one process, recall reads in another
+        injected = await ask(nc, "inject", user_id="u-1", session_id="c-1", query="我对什么过敏？")
+        assert [one["content"] for one in injected["parts"]["working"]] == ["我对花生过敏。我住在上海。"], (
+            injected
+        )
         forgotten = await ask(nc, "forget", timeout_s=60, user_id="u-1", everything=True, confirm=True)
         assert forgotten["receipt"]["status"] == "done", forgotten
+        assert forgotten["receipt"]["stores"]["working"]["removed"] == 1
         assert (await ask(nc, "list", user_id="u-1"))["memories"] == []
     assert {name: await form.stop_worker(name) for name in WORKERS} == dict.fromkeys(WORKERS, 0), form.logs()
