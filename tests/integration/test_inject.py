@@ -295,7 +295,7 @@ async def test_a_store_that_is_away_costs_its_layer_only(
 async def test_past_the_hooks_timeout_the_answer_is_made_of_what_is_there(
     bus: Bus, tmp_path: Path, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Settings.model_validate({"orchestrator": {"hook_timeout": 300}})
+    settings = Settings.model_validate({"orchestrator": {"hook_timeout": 1000}})
     async with Workers(bus, tmp_path, redis_url=redis.url, settings=settings) as workers:
         await say(workers, "t-1", "I live in Lyon.", "Noted.")
         ended = asyncio.Event()
@@ -309,7 +309,7 @@ async def test_past_the_hooks_timeout_the_answer_is_made_of_what_is_there(
 
         monkeypatch.setattr(workers.recaller.projection.index, "search_words", never, raising=False)
         answer = await inject(workers, "Where do I live? Lyon?")
-        assert answer["degraded"] == ["vectors", "timeout"]
+        assert {"words", "timeout"} <= set(answer["degraded"]) <= {"words", "vectors", "timeout"}
         assert [one["content"] for one in answer["parts"]["working"]] == ["I live in Lyon.", "Noted."]
         assert ended.is_set(), "what was too slow goes on for nobody"
 

@@ -78,6 +78,7 @@ class RecallWorker:
             gate=settings.gate,
             half_life_days=settings.recency_half_life_days,
             meaning_share=settings.meaning_share,
+            timeout_s=settings.timeout_ms / 1000,
         )
         graph_channel = GraphChannel(graph) if graph is not None else None
         channels = Channels(core.ids, embedder, words, settings.candidates, graph_channel)

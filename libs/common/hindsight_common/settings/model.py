@@ -202,6 +202,15 @@ class RecallSettings(Section):
         ge=0,
         le=30,
     )
+    timeout_ms: int = setting(
+        2000,
+        "Milliseconds, beside recall.wait_for_s, after which an answer is made of what is there; the embedding and the "
+        "graph have half of it, so that a slow model leaves the words.",
+        "召回的时限（毫秒，不含 recall.wait_for_s），到时以已有内容作答；嵌入与图最多占用其一半，"
+        "模型缓慢时仍可按词语作答。",
+        ge=20,
+        le=8000,
+    )
     candidates: int = setting(
         100,
         "Candidates taken from each channel before scoring.",

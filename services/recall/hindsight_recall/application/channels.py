@@ -47,8 +47,8 @@ class Channels:
         self, index: MemoryIndex, owner: Owner, query: str, where: IndexFilter, steps: Steps
     ) -> list[Candidate]:
         vector, related = await asyncio.gather(
-            steps.run("embed", lambda: self._vector(query), part="embedding"),
-            steps.run("graph", lambda: self._related(owner, query), part="graph"),
+            steps.run("embed", lambda: self._vector(query), part="embedding", early=True),
+            steps.run("graph", lambda: self._related(owner, query), part="graph", early=True),
         )
         weights = await steps.run("analyse", lambda: self._weights(owner, query), part="words")
         by_meaning: list[Hit] | None = None
@@ -97,7 +97,7 @@ class Channels:
         steps: Steps,
     ) -> list[Candidate]:
         """Those of some memories that `where` admits, in their order, each measured as `search` measures."""
-        vector = await steps.run("embed", lambda: self._vector(query), part="embedding")
+        vector = await steps.run("embed", lambda: self._vector(query), part="embedding", early=True)
         weights = await steps.run("analyse", lambda: self._weights(owner, query), part="words")
         question = _Question(vector, weights, cosines={}, sums={})
         admitted = await question.allowed(index, owner, where, memory_ids)

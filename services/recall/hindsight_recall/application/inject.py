@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import structlog
@@ -22,10 +22,11 @@ from hindsight_common.events.requests import (
 from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.ports.memory_index import OwnerMismatch
 from hindsight_common.ports.working_memory import Utterance
+from hindsight_recall.application.deadline import Deadline
 from hindsight_recall.application.recall import Recall
 from hindsight_recall.application.relations import Relation, Relations
 from hindsight_recall.application.session_window import SessionWindow
-from hindsight_recall.application.steps import Steps
+from hindsight_recall.application.steps import TIMEOUT, Steps
 from hindsight_recall.application.telemetry import RecallTelemetry
 from hindsight_recall.domain.intent import intent_of
 from hindsight_recall.domain.language import language_of
@@ -34,6 +35,8 @@ from hindsight_recall.domain.window import Heard, window
 
 _THE_USER: Final[dict[Language, str]] = {"zh": "用户", "en": "User"}
 _ATTRIBUTE: Final = "HAS_ATTRIBUTE"
+# of the patience, for recall: the rest is for putting together what it found
+_FOR_RECALL: Final = 0.9
 
 _log = structlog.get_logger(__name__)
 
@@ -87,22 +90,25 @@ class Inject:
 
     async def _find(self, tenant: str, owner: Owner, request: InjectRequest, steps: Steps) -> _Found:
         found = _Found()
+        # recall is done in time for what it found to be put together; the other layers end with the patience
+        deadline = Deadline.within(min(self.recall.policy.timeout_s, self.policy.patience_s * _FOR_RECALL))
+        steps.deadline = replace(deadline, end=None)
         layers = {
             "embedding": self._embedded_once(request.query, found, steps),
             "working": self._working(tenant, owner, request, found, steps),
-            "vectors": self._episodic(tenant, request, found, steps),
+            "vectors": self._episodic(tenant, request, found, steps, deadline),
             "graph": self._semantic(owner, request, found, steps),
         }
         for part in await _within(self.policy.patience_s, layers):
             # an utterance that nobody measured in time still stands in the latest exchange
             late = "embedding" if part == "working" and found.utterances else part
             steps.miss(late)
-            steps.miss("timeout")
+            steps.miss(TIMEOUT)
         return found
 
     async def _embedded_once(self, query: str, found: _Found, steps: Steps) -> None:
         """Every layer compares with the query: it is embedded for the first of them, and remembered for the others."""
-        await steps.run("embed_query", lambda: self.session.embedded(query), part="embedding")
+        await steps.run("embed_query", lambda: self.session.embedded(query), part="embedding", early=True)
         found.embedded.set()
 
     async def _working(
@@ -114,14 +120,19 @@ class Inject:
         )
         await found.embedded.wait()
         found.similarities = await steps.run(
-            "window", lambda: self.session.similarities(request.query, found.utterances), part="embedding"
+            "window",
+            lambda: self.session.similarities(request.query, found.utterances),
+            part="embedding",
+            early=True,
         )
 
-    async def _episodic(self, tenant: str, request: InjectRequest, found: _Found, steps: Steps) -> None:
+    async def _episodic(
+        self, tenant: str, request: InjectRequest, found: _Found, steps: Steps, deadline: Deadline
+    ) -> None:
         await found.embedded.wait()
         asked = RecallRequest(user_id=request.user_id, query=request.query, role=request.role)
         answer: RecallAnswer | None = await steps.run(
-            "recall", lambda: self.recall.find(tenant, asked), part="vectors"
+            "recall", lambda: self.recall.find(tenant, asked, deadline), part="vectors"
         )
         if answer is not None:
             found.memories = answer.memories

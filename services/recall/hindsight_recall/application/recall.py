@@ -25,6 +25,7 @@ from hindsight_common.ids import IdFactory, Owner
 from hindsight_common.ports.memory_index import IndexFilter, IndexRow, OwnerMismatch
 from hindsight_common.sealing import KeyDestroyed
 from hindsight_recall.application.channels import Candidate, Channels
+from hindsight_recall.application.deadline import Deadline
 from hindsight_recall.application.freshness import Freshness
 from hindsight_recall.application.projection import Projection
 from hindsight_recall.application.rows import RowMaker
@@ -40,7 +41,10 @@ _SEARCHES_AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class RecallPolicy:
-    """The numbers of the configuration's `recall` section; `meaning_share` is the dense channel's in similarity."""
+    """The numbers of the configuration's `recall` section; `meaning_share` is the dense channel's in similarity.
+
+    `timeout_s` is after how long an answer is made of what is there, beside what the request itself waits for.
+    """
 
     top_k: int = 3
     min_score: float = 0.5
@@ -48,6 +52,7 @@ class RecallPolicy:
     gate: float = 0.15
     half_life_days: float = 135.0
     meaning_share: float = 0.5
+    timeout_s: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +83,23 @@ class Recall:
             reason = "the answer was stopped: a store returned another owner's row"
             raise RequestError("owner_mismatch", reason, status=500) from fault
 
-    async def find(self, tenant: str, request: RecallRequest) -> RecallAnswer:
-        """As `answer`, for a request that was read already. Raises `OwnerMismatch`."""
+    async def find(
+        self, tenant: str, request: RecallRequest, deadline: Deadline | None = None
+    ) -> RecallAnswer:
+        """As `answer`, for a request that was read already, and within a time that began before. Raises
+        `OwnerMismatch`.
+        """
         owner, steps = self.ids.owner(tenant, request.user_id), Steps()
         await self._wait(tenant, owner, request, steps)
-        async with self.searching:
+        steps.deadline = deadline or Deadline.within(self.policy.timeout_s)
+        # a place among those that search; behind many slow ones it may not come in time
+        if not await steps.run("queue", self.searching.acquire, part="vectors"):
+            steps.miss("words")
+            return self._answered((), 0, steps)
+        try:
             return await self._answer(tenant, owner, request, steps)
+        finally:
+            self.searching.release()
 
     async def _wait(self, tenant: str, owner: Owner, request: RecallRequest, steps: Steps) -> None:
         caught_up = await steps.run(
@@ -94,20 +110,32 @@ class Recall:
 
     async def _answer(self, tenant: str, owner: Owner, request: RecallRequest, steps: Steps) -> RecallAnswer:
         # before the search: an answer may know more than it claims to cover, never less
-        covered = await steps.run("cover", lambda: self.freshness.covers_up_to(owner), part="not_caught_up")
+        covered = await steps.run(
+            "cover", lambda: self.freshness.covers_up_to(owner), part="not_caught_up", early=True
+        )
         where = self._filter(tenant, request)
         candidates = await self.channels.search(self.projection.index, owner, request.query, where, steps)
         _compare_owners(owner, [candidate.row for candidate in candidates])
         ranked = self._ranked(request, candidates)
         memories = await self._opened(owner, ranked, request.top_k or self.policy.top_k, steps)
+        explained = self._explanation(request, len(candidates), len(ranked)) if request.explain else None
+        return self._answered(memories, covered or 0, steps, explained)
+
+    def _answered(
+        self,
+        memories: tuple[RecalledMemory, ...],
+        covered: int,
+        steps: Steps,
+        explained: dict[str, object] | None = None,
+    ) -> RecallAnswer:
         steps.finish()
         self.telemetry.answered(steps.took_ms, steps.degraded, len(memories))
         return RecallAnswer(
             memories=memories,
-            covers_up_to=covered or 0,
+            covers_up_to=covered,
             degraded=tuple(steps.degraded),
             took_ms={step: round(took, 3) for step, took in steps.took_ms.items()},
-            explain=self._explanation(request, len(candidates), len(ranked)) if request.explain else None,
+            explain=explained,
         )
 
     def _filter(self, tenant: str, request: RecallRequest) -> IndexFilter:

@@ -44,7 +44,7 @@ class Relations:
 
     async def of(self, owner: Owner, query: str, role: str | None, steps: Steps) -> list[Relation]:
         """Relations between things that hold now, most similar first; events stand among the memories instead."""
-        near = await steps.run("relations", lambda: self.graph.around(owner, query), part="graph")
+        near = await steps.run("relations", lambda: self.graph.around(owner, query), part="graph", early=True)
         edges = list(_holding(near.edges, self.clock.now())) if near is not None else []
         if near is None or not edges:
             return []
