@@ -13,6 +13,7 @@ from neo4j import AsyncGraphDatabase
 from test_graph_store import ALICE, BOB, edge, emptied, graph, named
 
 from hindsight_common.adapters import neo4j_rows
+from hindsight_common.adapters.neo4j_cypher import SCHEMA
 from hindsight_common.adapters.neo4j_graph import Neo4jGraph
 from hindsight_common.adapters.neo4j_rows import Standing, Wanted, node_id
 from hindsight_common.domain.graph import Node, UserGraph
@@ -52,6 +53,57 @@ async def test_everything_in_the_database_names_its_tenant_and_user(neo4j_url: s
         )
     tenant, user = ALICE.tenant, ALICE.user_key
     assert [record["of"] for record in found.records] == [[tenant, tenant, tenant, user, user, user]] * 2
+    await store.close()
+
+
+async def _without_a_schema(neo4j_url: str, *statements: str) -> None:
+    await emptied(neo4j_url)
+    async with AsyncGraphDatabase.driver(neo4j_url) as driver:
+        for name, made in SCHEMA.items():
+            await driver.execute_query(
+                f"DROP {'INDEX' if 'INDEX' in made else 'CONSTRAINT'} {name} IF EXISTS"
+            )
+        for statement in statements:
+            await driver.execute_query(statement)
+
+
+async def _names_of_the_schema(neo4j_url: str) -> set[str]:
+    async with AsyncGraphDatabase.driver(neo4j_url) as driver:
+        constraints = (await driver.execute_query("SHOW CONSTRAINTS YIELD name")).records
+        indexes = (await driver.execute_query("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP'")).records
+    assert {record["name"] for record in constraints} <= {record["name"] for record in indexes}
+    return {record["name"] for record in indexes}
+
+
+async def test_processes_that_start_together_with_impatient_askers_all_get_ready(neo4j_url: str) -> None:
+    """Each creation waits for the others' locks, and whoever asks gives up long before the indexes are there."""
+    for _ in range(5):
+        await _without_a_schema(neo4j_url)
+        stores = [Neo4jGraph(neo4j_url) for _ in range(3)]
+
+        async def impatient(store: Neo4jGraph) -> None:
+            while True:
+                try:
+                    async with asyncio.timeout(0.05):
+                        await store.answers()
+                except (TimeoutError, RetryLater):
+                    continue
+                return
+
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(impatient(store) for store in stores for _ in range(2)))
+        assert await _names_of_the_schema(neo4j_url) == set(SCHEMA)
+        for store in stores:
+            await store.close()
+
+
+@pytest.mark.parametrize("name", [name for name, made in SCHEMA.items() if "CONSTRAINT" in made])
+async def test_an_index_that_lost_its_constraint_does_not_stand_in_the_way(neo4j_url: str, name: str) -> None:
+    """What the server leaves of a constraint whose creation it broke off."""
+    await _without_a_schema(neo4j_url, f"CREATE INDEX {name} FOR (n:Left) ON (n.behind)")
+    store = Neo4jGraph(neo4j_url)
+    await store.answers()
+    assert await _names_of_the_schema(neo4j_url) == set(SCHEMA)
     await store.close()
 
 

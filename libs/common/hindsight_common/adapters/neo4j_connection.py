@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final, TypeVar
 
 from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncResult, Query
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError, TransientError
 
-from hindsight_common.adapters.neo4j_cypher import FIRST_GENERATION, INDEXES_READY, REHEARSED, SCHEMA
+from hindsight_common.adapters.neo4j_schema import ensure_schema
 from hindsight_common.errors import RetryLater, StopAndFix
 
 # an answer that takes longer is worth nothing to whoever asked
@@ -19,6 +19,8 @@ CONNECT_TIMEOUT_S: Final = 2.0
 ACQUIRE_TIMEOUT_S: Final = 3.0
 # deadlocks and leader changes are over by then; what lasts longer comes again from the bus
 RETRY_WINDOW_S: Final = 10.0
+# filling the indexes of a large graph included
+PREPARE_TIMEOUT_S: Final = 90.0
 
 _TOO_LATE: Final = "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"
 
@@ -38,7 +40,7 @@ class Neo4jConnection:
         self._database = database
         self._driver: AsyncDriver | None = None
         self._prepared = False
-        self._preparing = asyncio.Lock()
+        self._preparing: asyncio.Task[None] | None = None
 
     async def read(self, statement: str, **parameters: Any) -> list[Row]:
         """One statement, not repeated: a reader has no time for that."""
@@ -67,6 +69,10 @@ class Neo4jConnection:
                 return await session.execute_write(in_transaction)
 
     async def close(self) -> None:
+        if self._preparing is not None and not self._preparing.done():
+            self._preparing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._preparing
         if self._driver is not None:
             await self._driver.close()
 
@@ -83,28 +89,26 @@ class Neo4jConnection:
                 notifications_min_severity="OFF",
             )
         if not self._prepared:
-            async with self._preparing:
-                await self._prepare(self._driver)
+            if self._preparing is None or self._preparing.done():
+                self._preparing = asyncio.create_task(self._prepare(self._driver), name="prepare the graph")
+                self._preparing.add_done_callback(_heard)
+            # one for all who wait, and not ended with those who wait no longer: a reader's patience is far shorter
+            await asyncio.shield(self._preparing)
         return self._driver
 
     async def _prepare(self, driver: AsyncDriver) -> None:
-        if self._prepared:
-            return
-        # at once, where what follows would try for as long as a write may
-        await driver.verify_connectivity()
-        async with driver.session(database=self._database) as session:
-            # two processes that start together wait for each other's locks, so this may have to be repeated as well;
-            # apart, because the server takes no data together with a change of the schema
-            for statements in (SCHEMA, (INDEXES_READY,), (FIRST_GENERATION,)):
-                await session.execute_write(_each, statements)
-            for statement, parameters in REHEARSED:
-                await (await session.run(_literal(statement), parameters)).consume()
+        async with asyncio.timeout(PREPARE_TIMEOUT_S):
+            # at once, where what follows would try for as long as a write may
+            await driver.verify_connectivity()
+            async with driver.session(database=self._database) as session:
+                await ensure_schema(session)
         self._prepared = True
 
 
-async def _each(transaction: AsyncManagedTransaction, statements: Sequence[str]) -> None:
-    for statement in statements:
-        await (await transaction.run(_literal(statement))).consume()
+def _heard(preparing: asyncio.Task[None]) -> None:
+    """Whoever still waits hears of a fault; if nobody does, it is no fault of the loop's."""
+    if not preparing.cancelled():
+        preparing.exception()
 
 
 Run = Callable[[str, Mapping[str, Any]], Awaitable[list[Row]]]

@@ -15,15 +15,18 @@ from hindsight_common.domain.predicates import RELATIONS
 
 NODE_TYPES: Final[tuple[NodeType, ...]] = get_args(NodeType)
 
-SCHEMA: Final = (
-    "CREATE CONSTRAINT owned_id IF NOT EXISTS FOR (n:Owned) REQUIRE (n.generation, n.id) IS UNIQUE",
-    "CREATE INDEX owned_by IF NOT EXISTS FOR (n:Owned) ON (n.tenant, n.user, n.generation)",
-    "CREATE FULLTEXT INDEX owned_terms IF NOT EXISTS FOR (n:Owned) ON EACH [n.scope, n.terms]"
+# by the name under which each stands in the database
+SCHEMA: Final = {
+    "owned_id": "CREATE CONSTRAINT owned_id IF NOT EXISTS FOR (n:Owned) REQUIRE (n.generation, n.id) IS UNIQUE",
+    "owned_by": "CREATE INDEX owned_by IF NOT EXISTS FOR (n:Owned) ON (n.tenant, n.user, n.generation)",
+    "owned_terms": "CREATE FULLTEXT INDEX owned_terms IF NOT EXISTS FOR (n:Owned) ON EACH [n.scope, n.terms]"
     " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}",
-    "CREATE CONSTRAINT written_id IF NOT EXISTS FOR (w:Written) REQUIRE (w.generation, w.id) IS UNIQUE",
-    "CREATE CONSTRAINT generation_number IF NOT EXISTS FOR (g:Generation) REQUIRE g.number IS UNIQUE",
-    "CREATE CONSTRAINT projection_name IF NOT EXISTS FOR (p:Projection) REQUIRE p.name IS UNIQUE",
-)
+    "written_id": "CREATE CONSTRAINT written_id IF NOT EXISTS FOR (w:Written) REQUIRE (w.generation, w.id) IS UNIQUE",
+    "generation_number": "CREATE CONSTRAINT generation_number IF NOT EXISTS FOR (g:Generation)"
+    " REQUIRE g.number IS UNIQUE",
+    "projection_name": "CREATE CONSTRAINT projection_name IF NOT EXISTS FOR (p:Projection) REQUIRE p.name IS UNIQUE",
+}
+DROP_INDEX: Final = {name: f"DROP INDEX {name} IF EXISTS" for name in SCHEMA}
 INDEXES_READY: Final = "CALL db.awaitIndexes(60)"
 FIRST_GENERATION: Final = "MERGE (p:Projection {name: 'graph'}) ON CREATE SET p.live = 0"
 
