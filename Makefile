@@ -39,8 +39,7 @@ check: $(READY) ## Format, lint, types, import rules, dependencies, committed te
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy $(PACKAGES) benchmarks scripts examples
-	@for tests in tests/conftest.py $(sort $(wildcard tests/*/)); do echo "mypy $$tests"; $(BIN)/mypy --exclude '/server_form/' $$tests; done
-	@echo "mypy tests/integration/server_form"; MYPYPATH=tests/integration $(BIN)/mypy tests/integration/server_form
+	@for tests in tests/conftest.py $(sort $(wildcard tests/*/)); do echo "mypy $$tests"; $(BIN)/mypy $$tests; done
 	$(BIN)/lint-imports
 	@for d in $(DISTRIBUTIONS); do \
 		echo "deptry $$d"; \

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from qdrant_stand_in.fixture import qdrant_url
+from server_form.fixture import form
 
-__all__ = ["qdrant_url"]
+__all__ = ["form", "qdrant_url"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import secrets
 import socket
 import subprocess
@@ -16,9 +17,9 @@ from typing import Protocol
 
 from hindsight_common.adapters.embedded.child_process import die_with_parent
 from hindsight_common.messaging.permissions import bus_users
-from hindsight_common.messaging.server_users import users_configuration
 
 HOST = "127.0.0.1"
+DEPLOYED = Path(__file__).parents[2] / "deploy" / "nats"
 READY_S = 30.0
 
 
@@ -86,14 +87,14 @@ class Child:
 
 
 class NatsProcess(Child):
-    """With the users and permissions of a deployment, each user's password made here; `jetstream` can be left out."""
+    """As deployed: the files of deploy/nats, each user's password made here; `jetstream` can be left out."""
 
-    def __init__(self, folder: Path, tenants: tuple[str, ...] = ("default",)) -> None:
+    def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.jetstream = True
-        self._tenants = tenants
         self._name = f"test-{secrets.token_hex(6)}"
-        self.passwords = {user.name: secrets.token_hex(8) for user in bus_users(tenants)}
+        self._users = bus_users()
+        self.passwords = {user.name: secrets.token_hex(8) for user in self._users}
 
     @property
     def url(self) -> str:
@@ -104,19 +105,30 @@ class NatsProcess(Child):
 
     def start(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        jetstream = (
-            f'jetstream {{ store_dir: "{self.folder}", sync_interval: 1s }}\n' if self.jetstream else ""
+        (self.folder / "nats.conf").write_text(self._configuration())
+        users = (DEPLOYED / "users.conf").read_text()
+        (self.folder / "users.conf").write_text(
+            users if self.jetstream else _replaced(users, "    jetstream: enabled\n", "")
         )
-        users = users_configuration(self._tenants)
-        if not self.jetstream:
-            users = users.replace("    jetstream: enabled\n", "")
-        configuration = self.folder / "nats.conf"
-        configuration.write_text(
-            f'server_name: "{self._name}"\nlisten: "{HOST}:{self.port}"\nmax_payload: 4MB\n{jetstream}{users}'
-        )
-        env = {user.password_variable: self.passwords[user.name] for user in bus_users(self._tenants)}
+        env = {user.password_variable: self.passwords[user.name] for user in self._users}
         binary = str(Path(sys.executable).with_name("nats-server"))
-        self.launch([binary, "-c", str(configuration)], self._greets, env)
+        self.launch([binary, "-c", str(self.folder / "nats.conf")], self._greets, env)
+
+    def _configuration(self) -> str:
+        """The deployed one, where it names a place in a container put on this machine."""
+        text = (DEPLOYED / "nats.conf").read_text()
+        text = _replaced(text, "server_name: hindsight\n", f'server_name: "{self._name}"\n')
+        text = _replaced(text, 'listen: "0.0.0.0:4222"\n', f'listen: "{HOST}:{self.port}"\n')
+        text = _replaced(text, 'http: "127.0.0.1:8222"\n', "")
+        text = _replaced(text, 'store_dir: "/data"', f'store_dir: "{self.folder}"')
+        return text if self.jetstream else re.sub(r"\njetstream \{.*?\n\}\n", "\n", text, flags=re.DOTALL)
+
+    def refusals(self) -> list[str]:
+        """What it refused to whom, as its log says: nothing, as long as everybody keeps to their permissions."""
+        if not self.log.exists():
+            return []
+        lines = self.log.read_text(errors="replace").splitlines()
+        return [line for line in lines if "Violation" in line]
 
     def _greets(self) -> bool:
         """By its own name: another program may hold the port."""
@@ -150,6 +162,11 @@ class RedisProcess(Child):
             asked.sendall(f"AUTH {self._password}\r\n".encode())
             return asked.recv(64) == b"+OK\r\n"
         return False
+
+
+def _replaced(text: str, deployed: str, here: str) -> str:
+    assert text.count(deployed) == 1, f"deploy/nats no longer says {deployed!r}"
+    return text.replace(deployed, here)
 
 
 def _valkey() -> Path:

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import httpx
-from server_form import WORKERS, ServerForm, ask
+from server_form.deployment import WORKERS, ServerForm, ask
 from workers import eventually, turn
+
+
+async def test_the_server_keeps_a_tenant_to_its_permissions_and_the_harness_sees_it(tmp_path: Path) -> None:
+    form = ServerForm(tmp_path / "form")
+    async with form:
+        await form.start_servers("nats")
+        async with form.client() as nc:
+            await nc.publish("log.00.default.x.turn", b"{}")
+            await eventually(form.nats.refusals)
+    assert "log.00.default.x.turn" in form.nats.refusals()[0]
 
 
 async def test_what_a_plain_client_publishes_it_recalls_and_everything_ends_cleanly(form: ServerForm) -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import nats.errors
-from server_form import WORKERS, ServerForm, Worker, ask
+from server_form.deployment import WORKERS, ServerForm, Worker, ask
 from workers import eventually, turn
 
 NEEDS_A_STORE = ("recall", "consolidator", "pruner")

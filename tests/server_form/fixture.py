@@ -1,4 +1,4 @@
-"""The server form for the tests of this folder; where Java or Maven is missing they are skipped, but never in CI."""
+"""The server form as a fixture; where Java or Maven is missing its tests are skipped, but never in CI."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from server_form import ServerForm
 
 from scripts.neo4j_server import missing
+from server_form.deployment import ServerForm
 
 
 @pytest.fixture
 async def form(tmp_path: Path) -> AsyncIterator[ServerForm]:
-    """Nothing of it is started yet."""
+    """Nothing of it is started yet. Whatever a test does, nobody goes beyond the permissions of deploy/nats."""
     reason = missing()
     if reason and not os.environ.get("CI"):
         pytest.skip(reason)
     async with ServerForm(tmp_path / "form") as made:
         yield made
+        assert made.nats.refusals() == []

@@ -21,17 +21,15 @@ import nats
 import nats.errors
 from nats.aio.client import Client
 from qdrant_stand_in.running import QdrantStandIn
-from servers import NatsProcess, RedisProcess, Server, free_port
 
-from hindsight_common.events.streams import SERVER_CONSUMERS
-from hindsight_common.messaging.connection import connect
-from hindsight_common.messaging.credentials import Credentials, inbox_prefix
-from hindsight_common.messaging.provisioning import provision
+from hindsight_common.messaging.credentials import inbox_prefix
 from scripts.neo4j_server import Neo4jServer
+from server_form.servers import NatsProcess, RedisProcess, Server, free_port
 
 WORKERS = ("extractor", "recall", "consolidator", "pruner", "gateway")
 SERVERS = ("nats", "redis", "qdrant", "neo4j")
 READY_S = 90.0
+PROGRAM = str(Path(sys.executable).with_name("hindsight-cli"))
 STOPPED_S = 30.0
 
 
@@ -44,6 +42,7 @@ class Worker:
         self._environment = environment
         self.health_port = free_port()
         self.process: asyncio.subprocess.Process | None = None
+        self.starts = 0
 
     @property
     def log_file(self) -> Path:
@@ -54,6 +53,7 @@ class Worker:
 
     async def start(self) -> None:
         assert self.process is None or self.process.returncode is not None, f"{self.name} runs already"
+        self.starts += 1
         with self.log_file.open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", f"hindsight_{self.name}", "--health-port", str(self.health_port)),
@@ -86,12 +86,14 @@ class Worker:
 class ServerForm:
     """Use it as a context: what still runs at its end is ended. `folder` holds all data and logs.
 
-    `settings` are environment variables for every worker that is started, over those of the deployment.
+    `settings` are environment variables for every worker that is started, over those of the deployment; `settings_of`
+    are those of one kind of worker, over these.
     """
 
     def __init__(self, folder: Path, *, settings: Mapping[str, str] | None = None) -> None:
         self.folder = folder
         self.settings = dict(settings or {})
+        self.settings_of: dict[str, dict[str, str]] = {}
         self._neo4j_password = secrets.token_hex(8)
         self._qdrant_key = secrets.token_hex(8)
         self.master_key = secrets.token_hex(32)
@@ -128,14 +130,15 @@ class ServerForm:
             "HINDSIGHT_QDRANT_URL": self.servers["qdrant"].url,
             "HINDSIGHT_NEO4J_URL": self.servers["neo4j"].url,
         }
+        own = {**self.settings, **self.settings_of.get(name, {})}
         if name == "gateway":
-            return {**given, "API_PORT": str(self.http_port), **self.settings}
+            return {**given, "API_PORT": str(self.http_port), **own}
         given["HINDSIGHT_MASTER_KEY"] = self.master_key
         if name in {"recall", "pruner"}:
             given["HINDSIGHT_QDRANT_API_KEY"] = self._qdrant_key
         if name in {"recall", "pruner", "consolidator"}:
             given["HINDSIGHT_NEO4J_PASSWORD"] = self._neo4j_password
-        return {**given, **self.settings}
+        return {**given, **own}
 
     async def __aenter__(self) -> ServerForm:
         return self
@@ -163,12 +166,29 @@ class ServerForm:
 
     async def provision(self) -> None:
         """What the operator does once: streams, consumers, schedules."""
-        credentials = Credentials("operator", self.nats.passwords["operator"])
-        bus = await connect(self.nats.url, name="operator", credentials=credentials)
-        try:
-            assert await provision(bus.js, consumers=SERVER_CONSUMERS) == []
-        finally:
-            await bus.close()
+        status, said = await self.cli("provision")
+        assert status == 0, said
+
+    async def cli(self, *arguments: str) -> tuple[int, str]:
+        """Exit status of a command as the operator runs it, and all that it printed."""
+        own = {
+            "HINDSIGHT_NATS_URL": self.nats.url,
+            "HINDSIGHT_NATS_USER": "operator",
+            "HINDSIGHT_NATS_PASSWORD": self.nats.passwords["operator"],
+            "LC_ALL": "C.UTF-8",
+            "COLUMNS": "160",
+        }
+        process = await asyncio.create_subprocess_exec(
+            *(PROGRAM, *arguments),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=self.folder,
+            env={**_clean_environment(), **own},
+        )
+        out, _ = await process.communicate()
+        assert process.returncode is not None
+        return process.returncode, out.decode()
 
     async def start_workers(self, *names: str) -> None:
         """Returns once they are at work."""
@@ -247,9 +267,9 @@ class ServerForm:
             with suppress(nats.errors.Error, OSError):
                 await nc.close()
 
-    def logs(self) -> str:
-        """Of all workers, for the message of a failure."""
-        return "\n".join(f"--- {name}\n{worker.log()}" for name, worker in self.workers.items())
+    def logs(self, most: int = 6000) -> str:
+        """Of all workers, each its last `most` characters, for the message of a failure."""
+        return "\n".join(f"--- {name}\n{worker.log()[-most:]}" for name, worker in self.workers.items())
 
 
 async def ask(nc: Client, what: str, /, *, timeout_s: float = 15, **body: Any) -> dict[str, Any]:
