@@ -56,6 +56,18 @@ async def test_steps_are_used_up_in_order_and_those_that_do_not_apply_wait(stub:
     assert stub.calls == {429: 2, 200: 3}
 
 
+async def test_who_shows_another_key_gets_401_and_uses_up_no_step() -> None:
+    async with LlmStub(Script([Step(reply="let in")]), api_key="right") as guarded:
+        statuses = []
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer right"}):
+            async with httpx.AsyncClient(trust_env=False, headers=headers) as client:
+                body = {"model": "m", "messages": [{"role": "user", "content": LINE}]}
+                answer = await client.post(f"{guarded.url}/chat/completions", json=body)
+                statuses.append(answer.status_code)
+        assert statuses == [401, 401, 200]
+        assert text_of(answer) == "let in"
+
+
 @pytest.mark.parametrize("name", [name for name in FAULTS if name not in ("slow", "hang")])
 async def test_every_fault_answers_as_it_says(stub: LlmStub, name: str) -> None:
     stub.play(always=[FAULTS[name]])

@@ -34,6 +34,12 @@ def llm_stub(
         list[str] | None,
         typer.Option(help=say("Any of: ", "可选：") + ", ".join(FAULTS)),
     ] = None,
+    api_key: Annotated[
+        str | None,
+        typer.Option(
+            help=say("The only key that is let in; others get 401.", "唯一接受的密钥，其余一律返回 401。")
+        ),
+    ] = None,
     script: Annotated[
         Path | None,
         typer.Option(
@@ -44,7 +50,7 @@ def llm_stub(
     ] = None,
 ) -> None:
     try:
-        asyncio.run(_serve(_scripted(fault or [], script), port))
+        asyncio.run(_serve(_scripted(fault or [], script), port, api_key))
     except StopAndFix as error:
         note(str(error))
         raise typer.Exit(FAILED) from None
@@ -62,8 +68,8 @@ def _scripted(faults: list[str], script: Path | None) -> Script:
     return Script(always=[FAULTS[name] for name in faults])
 
 
-async def _serve(script: Script, port: int) -> None:
-    async with LlmStub(script, port=port) as stub:
+async def _serve(script: Script, port: int, api_key: str | None) -> None:
+    async with LlmStub(script, port=port, api_key=api_key) as stub:
         print_line(f"MEMORY_LLM_BASE_URL={stub.url} MEMORY_LLM_MODEL=stub")
         stopped = asyncio.Event()
         for name in (signal.SIGINT, signal.SIGTERM):

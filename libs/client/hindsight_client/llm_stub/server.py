@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
 
-from hindsight_client.llm_stub.script import Script, Step, reply_text
+from hindsight_client.llm_stub.script import FAULTS, Script, Step, reply_text
 from hindsight_common.errors import StopAndFix
 
 _MODEL: Final = "stub"
@@ -35,11 +35,13 @@ class Asked:
 class LlmStub:
     """`async with LlmStub() as stub:` serves at `stub.url` until the block ends; port 0 takes a free one.
 
-    `POST /stub/script` sets a script from outside the process, `GET /stub/calls` counts requests by status.
+    With an `api_key`, who shows another or none gets 401 and uses up no step. `POST /stub/script` sets a script from
+    outside the process, `GET /stub/calls` counts requests by status.
     """
 
-    def __init__(self, script: Script | None = None, *, port: int = 0) -> None:
+    def __init__(self, script: Script | None = None, *, port: int = 0, api_key: str | None = None) -> None:
         self.script = script or Script()
+        self._api_key = api_key
         self.asked: list[Asked] = []
         self._port = port
         self._server: asyncio.Server | None = None
@@ -95,18 +97,20 @@ class LlmStub:
             with suppress(
                 asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, ValueError
             ):
-                method, path, body = await _request(reader)
-                await _respond(writer, *await self._answer(method, path, body))
+                method, path, key, body = await _request(reader)
+                await _respond(writer, *await self._answer(method, path, key, body))
         except asyncio.CancelledError:
             pass  # stopped; the client sees its connection close
         finally:
             self._serving.discard(task)
             writer.close()
 
-    async def _answer(self, method: str, path: str, body: str) -> tuple[int, str, Mapping[str, str]]:
+    async def _answer(
+        self, method: str, path: str, key: str | None, body: str
+    ) -> tuple[int, str, Mapping[str, str]]:
         match method, path.split("?", maxsplit=1)[0].rstrip("/"):
             case "POST", "/v1/chat/completions":
-                return await self._complete(body)
+                return await self._complete(body, is_known=self._api_key in (None, key))
             case "GET", "/v1/models":
                 return 200, json.dumps({"object": "list", "data": [{"id": _MODEL, "object": "model"}]}), {}
             case "GET", "/stub/calls":
@@ -119,13 +123,13 @@ class LlmStub:
                 return 200, "{}", {}
         return 404, json.dumps({"error": "there is nothing here"}), {}
 
-    async def _complete(self, body: str) -> tuple[int, str, Mapping[str, str]]:
+    async def _complete(self, body: str, *, is_known: bool) -> tuple[int, str, Mapping[str, str]]:
         try:
             request = json.loads(body)
             assert isinstance(request, dict)
         except (ValueError, AssertionError):
             return 400, json.dumps({"error": "the body is no JSON object"}), {}
-        step = self.script.next(body)
+        step = self.script.next(body) if is_known else FAULTS["401"]
         if step.delay_s:
             await asyncio.sleep(step.delay_s)
         self.asked.append(Asked(request, step.status))
@@ -154,8 +158,8 @@ def _completion(step: Step, request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def _request(reader: asyncio.StreamReader) -> tuple[str, str, str]:
-    """Method, path and body of the one request of a connection. Raises ValueError for what is no HTTP."""
+async def _request(reader: asyncio.StreamReader) -> tuple[str, str, str | None, str]:
+    """Method, path, key and body of the one request of a connection. Raises ValueError for what is no HTTP."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     first, *lines = head.split("\r\n")
     method, path, _ = first.split(" ", 2)
@@ -163,7 +167,9 @@ async def _request(reader: asyncio.StreamReader) -> tuple[str, str, str]:
     length = int(headers.get("content-length") or 0)
     if not 0 <= length <= _MOST_BODY:
         raise ValueError("a body of that size is not read")
-    return method, path, (await reader.readexactly(length)).decode("utf-8", "replace")
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    body = (await reader.readexactly(length)).decode("utf-8", "replace")
+    return method, path, key.strip() if scheme.lower() == "bearer" else None, body
 
 
 async def _respond(writer: asyncio.StreamWriter, status: int, body: str, headers: Mapping[str, str]) -> None:
