@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 
 from hindsight_common.adapters.embedded.redis_server import RedisServer
 from hindsight_common.adapters.in_memory.working_memory import InMemoryWorkingMemory
-from hindsight_common.adapters.redis_working_memory import RedisWorkingMemory
+from hindsight_common.adapters.redis_working_memory import SESSION_TTL, RedisWorkingMemory
 from hindsight_common.errors import RetryLater, StopAndFix
 from hindsight_common.ids import Owner
 from hindsight_common.ports.memory_index import OwnerMismatch
@@ -86,8 +86,10 @@ async def running(folder: Path) -> AsyncIterator[RedisServer]:
 
 
 @asynccontextmanager
-async def over(server: RedisServer, keys: Keys | None = None) -> AsyncIterator[RedisWorkingMemory]:
-    memory = RedisWorkingMemory(server.url, keys or Keys())
+async def over(
+    server: RedisServer, keys: Keys | None = None, *, ttl: timedelta = SESSION_TTL
+) -> AsyncIterator[RedisWorkingMemory]:
+    memory = RedisWorkingMemory(server.url, keys or Keys(), session_ttl=ttl)
     try:
         yield memory
     finally:
@@ -268,7 +270,12 @@ async def everything(server: RedisServer) -> bytes:
         found = b""
         async for key in client.scan_iter():
             kind = await client.type(key)
-            value = await (client.hgetall(key) if kind == b"hash" else client.smembers(key))
+            read = {
+                b"hash": client.hgetall,
+                b"set": client.smembers,
+                b"zset": lambda k: client.zrange(k, 0, -1),
+            }
+            value = await read[kind](key)
             assert await client.pttl(key) > 0, "every key expires"
             found += repr((key, value)).encode()
         return found
@@ -285,6 +292,59 @@ async def test_neither_text_nor_ids_stand_in_clear_in_the_server(server: RedisSe
         assert b"Elm" not in held
         assert b"turn-id-in-clear" not in held
         assert b"a" * 32 in held
+
+
+async def test_a_session_that_the_server_no_longer_lists_is_not_shown_and_begins_anew(
+    server: RedisServer,
+) -> None:
+    # a server that is full takes any key, and what is listed nowhere no erasure finds
+    async with over(server) as memory, Redis.from_url(server.url) as client:
+        for number in (1, 2):
+            await memory.append(ALICE, "s-1", spoken(number))
+        listed = [key async for key in client.scan_iter() if await client.type(key) != b"hash"]
+        await client.delete(*listed)
+        await memory.forget_turns(ALICE, [spoken(1).turn_key])
+        assert await texts(memory) == []
+        assert await memory.append(ALICE, "s-1", spoken(3, "now"))
+        assert await texts(memory) == ["now"]
+
+
+async def test_a_closed_session_stays_closed_where_the_server_lists_none(server: RedisServer) -> None:
+    async with over(server) as memory:
+        await memory.append(ALICE, "s-1", spoken(1))
+        await memory.close_session(ALICE, "s-1")
+        await memory.forget_owner(ALICE)
+        assert not await memory.append(ALICE, "s-1", spoken(2))
+        assert await texts(memory) == []
+
+
+async def test_what_begins_while_a_user_is_forgotten_is_found_by_the_next_erasure(
+    server: RedisServer,
+) -> None:
+    async with over(server) as memory:
+        for number in range(200):
+            session = f"s-{number}"
+            await asyncio.gather(
+                memory.forget_owner(ALICE),
+                memory.append(ALICE, "s-beside", spoken(number)),
+                memory.append(ALICE, session, spoken(number)),
+            )
+            await memory.forget_turns(ALICE, [spoken(number).turn_key])
+            assert await texts(memory, ALICE, session) == []
+        async with Redis.from_url(server.url) as client:
+            assert [key async for key in client.scan_iter("*:s:*")] == []
+
+
+async def test_sessions_that_ended_by_silence_are_not_listed_for_as_long_as_their_user_speaks(
+    server: RedisServer,
+) -> None:
+    async with over(server, ttl=timedelta(milliseconds=200)) as memory:
+        await memory.append(ALICE, "ended-long-ago", spoken(1))
+        numbers = itertools.count(2)
+        async with asyncio.timeout(20), Redis.from_url(server.url) as client:
+            (listing,) = [key async for key in client.scan_iter("*:open")]
+            while b"ended-long-ago" in await client.zrange(listing, 0, -1):
+                await memory.append(ALICE, "goes-on", spoken(next(numbers)))
 
 
 async def test_another_owners_value_is_an_alarm_and_never_an_answer(server: RedisServer) -> None:

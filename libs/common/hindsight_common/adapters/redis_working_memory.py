@@ -1,8 +1,12 @@
 """Working memory in Redis: a hash a session, each turn in it sealed with its user's key.
 
 `hindsight:working:{tenant/user_key}:s:<session key>` maps turn keys to boxes (`redis_boxes`); a closed session has the
-one field `closed` instead. Beside it stand the names of the user's sessions (`:sessions`) and of turns that were
-forgotten lately (`:forgotten`). The braces keep what is one user's on one node of a cluster. Every key expires.
+one field `closed` instead. Beside it stand the names of the user's sessions, each with the time at which it ends by
+silence (`:open`), and those of turns that were forgotten lately (`:forgotten`). The braces keep what is one user's on
+one node of a cluster. Every key expires.
+
+An erasure finds sessions by their names. A server that is full may take any key, so what is listed nowhere is not
+there: it is not shown, and the next turn of that session begins it anew.
 """
 
 from __future__ import annotations
@@ -39,10 +43,14 @@ SESSION_TTL: Final = timedelta(hours=2)
 _AT_ONCE: Final = 1000
 _CLOSED: Final = "closed"
 
-# KEYS: session, sessions, forgotten. ARGV: turn key, box, ttl (ms), session key, most turns, most characters.
+# KEYS: session, open, forgotten. ARGV: turn key, box, ttl (ms), session key, most turns, most characters.
 _APPEND: Final = f"""
 if redis.call('HEXISTS', KEYS[1], '{_CLOSED}') == 1 then return 0 end
 if redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 1 then return 0 end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+if not redis.call('ZSCORE', KEYS[2], ARGV[4]) then redis.call('DEL', KEYS[1]) end
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 0 then return 0 end
 local function characters(box)
   return tonumber(string.sub(box, {ORDER_DIGITS + 1}, {ORDER_DIGITS + CHARACTERS_DIGITS}))
@@ -61,7 +69,7 @@ while first < #turns and (#turns - first + 1 > tonumber(ARGV[5]) or total > tonu
   first = first + 1
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
-redis.call('SADD', KEYS[2], ARGV[4])
+redis.call('ZADD', KEYS[2], now + ARGV[3], ARGV[4])
 if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[3]) then redis.call('PEXPIRE', KEYS[2], ARGV[3]) end
 return redis.call('HEXISTS', KEYS[1], ARGV[1])
 """
@@ -81,14 +89,18 @@ class RedisWorkingMemory:
 
     async def append(self, owner: Owner, session_key: str, turn: SpokenTurn) -> bool:
         box = boxed(owner, session_key, turn, await self._keyring.current(owner))
-        keys = [_session(owner, session_key), _sessions(owner), _forgotten(owner)]
+        keys = [_session(owner, session_key), _open(owner), _forgotten(owner)]
         arguments: list[str | bytes | int] = [turn.turn_key, box, self._ttl_ms, session_key]
         arguments += [MOST_TURNS, MOST_CHARACTERS]
         return bool(await self._calls.run(lambda: self._append(keys=keys, args=arguments)))
 
     async def latest(self, owner: Owner, session_key: str, count: int) -> tuple[Utterance, ...]:
         async def read() -> dict[bytes, bytes]:
-            return cast("dict[bytes, bytes]", await self._redis.hgetall(_session(owner, session_key)))
+            async with self._redis.pipeline(transaction=True) as step:
+                step.hgetall(_session(owner, session_key))
+                step.zscore(_open(owner), session_key)
+                held, listed = await step.execute()
+                return {} if listed is None else cast("dict[bytes, bytes]", held)
 
         found = await self._calls.run(read)
         turns = [turn async for turn in self._opened(owner, session_key, found)]
@@ -103,7 +115,7 @@ class RedisWorkingMemory:
                 step.delete(place)
                 step.hset(place, _CLOSED, str(owner))
                 step.pexpire(place, CLOSED_FOR)
-                step.srem(_sessions(owner), session_key)
+                step.zrem(_open(owner), session_key)
                 await step.execute()
 
         await self._calls.run(release)
@@ -116,20 +128,23 @@ class RedisWorkingMemory:
         return removed
 
     async def forget_owner(self, owner: Owner) -> int:
-        async def names() -> set[bytes]:
-            return cast("set[bytes]", await self._redis.smembers(_sessions(owner)))
+        async def listed() -> list[bytes]:
+            return cast("list[bytes]", await self._redis.zrange(_open(owner), 0, -1))
 
-        keys = [_session(owner, name.decode()) for name in await self._calls.run(names)]
+        names = await self._calls.run(listed)
+        keys = [_session(owner, name.decode()) for name in names]
 
         async def remove() -> int:
             async with self._redis.pipeline(transaction=True) as step:
                 for key in keys:
                     step.hlen(key)
-                step.delete(_sessions(owner), *keys)
-                *held, _ = await step.execute()
+                # these names alone: a session that began meanwhile stays listed, so that it is found again
+                step.zrem(_open(owner), *names)
+                step.delete(*keys)
+                *held, _, _ = await step.execute()
                 return sum(held)
 
-        return await self._calls.run(remove)
+        return await self._calls.run(remove) if names else 0
 
     async def check(self) -> None:
         await self._calls.check(self._redis.ping)
@@ -157,16 +172,16 @@ class RedisWorkingMemory:
                 # it costs this turn; the others stand
                 _log.error("working_memory.turn_unreadable", code=fault.code)
 
-    async def _mark(self, owner: Owner, turn_keys: list[str]) -> set[bytes]:
+    async def _mark(self, owner: Owner, turn_keys: list[str]) -> list[bytes]:
         """Marks turns as forgotten; returns the names of the owner's sessions."""
 
-        async def mark() -> set[bytes]:
+        async def mark() -> list[bytes]:
             async with self._redis.pipeline(transaction=True) as step:
                 step.sadd(_forgotten(owner), *turn_keys)
                 step.pexpire(_forgotten(owner), self._ttl_ms)
-                step.smembers(_sessions(owner))
+                step.zrange(_open(owner), 0, -1)
                 *_, names = await step.execute()
-                return cast("set[bytes]", names)
+                return cast("list[bytes]", names)
 
         return await self._calls.run(mark)
 
@@ -190,8 +205,8 @@ def _session(owner: Owner, session_key: str) -> str:
     return f"{_base(owner)}:s:{session_key}"
 
 
-def _sessions(owner: Owner) -> str:
-    return f"{_base(owner)}:sessions"
+def _open(owner: Owner) -> str:
+    return f"{_base(owner)}:open"
 
 
 def _forgotten(owner: Owner) -> str:
