@@ -269,13 +269,13 @@ async def everything(server: RedisServer) -> bytes:
     async with Redis.from_url(server.url) as client:
         found = b""
         async for key in client.scan_iter():
-            kind = await client.type(key)
-            read = {
-                b"hash": client.hgetall,
-                b"set": client.smembers,
-                b"zset": lambda k: client.zrange(k, 0, -1),
-            }
-            value = await read[kind](key)
+            match await client.type(key):
+                case b"hash":
+                    value = repr(await client.hgetall(key))
+                case b"zset":
+                    value = repr(await client.zrange(key, 0, -1))
+                case _:
+                    value = repr(await client.smembers(key))
             assert await client.pttl(key) > 0, "every key expires"
             found += repr((key, value)).encode()
         return found

@@ -74,7 +74,7 @@ class Erase:
                 removed += 1
         stores["turns"] = self._gone(removed)
         # behind the turns: one that intake accepts again from here on is dropped by its reader, here too
-        stores["working"] = await self._working(owner, None if whole_user else touched)
+        stores["working"] = await self._working(owner, touched, whole_user=whole_user)
         stores["intake"] = self._gone(await self._raw(owner, whole))
         stores["dead_letters"] = self._gone(
             await self.dead_letters.erase(owner, None if whole_user else touched)
@@ -132,12 +132,12 @@ class Erase:
             raise RetryLater("the graph still holds what a tombstone covers")
         return self._gone(0)
 
-    async def _working(self, owner: Owner, touched: frozenset[str] | None) -> StoreReceipt:
-        """What was said in the turns, `touched` None = in any; also where only one item of a turn is forgotten."""
-        if touched is None:
-            gone = await self.working.forget_owner(owner)
-        else:
-            gone = await self.working.forget_turns(owner, touched)
+    async def _working(self, owner: Owner, touched: frozenset[str], *, whole_user: bool) -> StoreReceipt:
+        """What was said in the turns, also where only one item of a turn is forgotten; of a user all that was said."""
+        # by name also of a whole user: one that intake has accepted and not remembered yet must not come in behind it
+        gone = await self.working.forget_turns(owner, touched)
+        if whole_user:
+            gone += await self.working.forget_owner(owner)
         return self._gone(gone, bytes_gone=False, detail=_MEMORY_ONLY)
 
     async def _raw(self, owner: Owner, whole: frozenset[str]) -> int:
