@@ -9,10 +9,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from neo4j import AsyncGraphDatabase
+from neo4j import AsyncDriver, AsyncGraphDatabase
 from test_graph_store import ALICE, BOB, edge, emptied, graph, named
 
 from hindsight_common.adapters import neo4j_rows
+from hindsight_common.adapters.neo4j_connection import Neo4jConnection
 from hindsight_common.adapters.neo4j_cypher import SCHEMA
 from hindsight_common.adapters.neo4j_graph import Neo4jGraph
 from hindsight_common.adapters.neo4j_rows import Standing, Wanted, node_id
@@ -105,6 +106,29 @@ async def test_an_index_that_lost_its_constraint_does_not_stand_in_the_way(neo4j
     await store.answers()
     assert await _names_of_the_schema(neo4j_url) == set(SCHEMA)
     await store.close()
+
+
+async def test_a_reader_that_leaves_does_not_take_the_connection_with_it(neo4j_url: str) -> None:
+    """To make another would take longer than the next reader waits, and so for ever on a busy machine."""
+
+    async def connections(driver: AsyncDriver) -> set[str]:
+        listed = await driver.execute_query(
+            "CALL dbms.listConnections() YIELD connectionId, userAgent RETURN connectionId AS id, userAgent AS agent"
+        )
+        return {record["id"] for record in listed.records}
+
+    connection = Neo4jConnection(neo4j_url, user=None, password=None, database="neo4j")
+    async with AsyncGraphDatabase.driver(neo4j_url) as driver:
+        await connection.read("RETURN 1 AS one")
+        before = await connections(driver)
+        for _ in range(5):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.01):
+                    await connection.read("UNWIND range(1, 1000000) AS n RETURN count(n) AS count")
+            # behind the one that nobody waits for any more
+            await connection.read("RETURN 1 AS one")
+        assert before <= await connections(driver)
+    await connection.close()
 
 
 async def test_a_change_too_large_for_one_transaction_ends_in_the_same_graph(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
 from neo4j import READ_ACCESS, AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncResult, Query
@@ -41,13 +41,33 @@ class Neo4jConnection:
         self._driver: AsyncDriver | None = None
         self._prepared = False
         self._preparing: asyncio.Task[None] | None = None
+        self._reading: set[asyncio.Task[list[Row]]] = set()
 
     async def read(self, statement: str, **parameters: Any) -> list[Row]:
-        """One statement, not repeated: a reader has no time for that."""
+        """One statement, not repeated: a reader has no time for that.
+
+        A caller that leaves does not take the connection with it: the driver ends one whose answer nobody waits for,
+        and a new one, with its greeting and password, would take longer than the next caller waits.
+        """
+        reading = asyncio.create_task(self._read(statement, parameters), name="read the graph")
+        self._reading.add(reading)
+        reading.add_done_callback(self._read_by_nobody)
+        return await asyncio.shield(reading)
+
+    def _read_by_nobody(self, reading: asyncio.Task[list[Row]]) -> None:
+        self._reading.discard(reading)
+        _heard(reading)
+
+    async def _read(self, statement: str, parameters: Mapping[str, Any]) -> list[Row]:
         async with _faults():
             driver = await self._ready()
-            async with driver.session(database=self._database, default_access_mode=READ_ACCESS) as session:
-                result = await session.run(Query(_literal(statement), timeout=READ_TIMEOUT_S), parameters)
+            async with (
+                asyncio.timeout(READ_TIMEOUT_S + ACQUIRE_TIMEOUT_S),
+                driver.session(database=self._database, default_access_mode=READ_ACCESS) as session,
+            ):
+                result = await session.run(
+                    Query(_literal(statement), timeout=READ_TIMEOUT_S), dict(parameters)
+                )
                 return await _rows(result)
 
     async def read_all(self, statement: str, **parameters: Any) -> list[Row]:
@@ -69,10 +89,10 @@ class Neo4jConnection:
                 return await session.execute_write(in_transaction)
 
     async def close(self) -> None:
-        if self._preparing is not None and not self._preparing.done():
-            self._preparing.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._preparing
+        at_work = [*self._reading, *([self._preparing] if self._preparing is not None else [])]
+        for task in at_work:
+            task.cancel()
+        await asyncio.gather(*at_work, return_exceptions=True)
         if self._driver is not None:
             await self._driver.close()
 
@@ -105,10 +125,10 @@ class Neo4jConnection:
         self._prepared = True
 
 
-def _heard(preparing: asyncio.Task[None]) -> None:
+def _heard(task: asyncio.Task[Any]) -> None:
     """Whoever still waits hears of a fault; if nobody does, it is no fault of the loop's."""
-    if not preparing.cancelled():
-        preparing.exception()
+    if not task.cancelled():
+        task.exception()
 
 
 Run = Callable[[str, Mapping[str, Any]], Awaitable[list[Row]]]
