@@ -23,6 +23,7 @@ from hindsight_common.messaging.requester import request, request_progress
 from hindsight_common.messaging.settlement import Pace
 from hindsight_common.ports.embedding import Embedder
 from hindsight_common.ports.extraction import Extractor
+from hindsight_common.ports.index_home import IndexHome
 from hindsight_common.ports.words import WordAnalyzer
 from hindsight_common.ports.working_memory import WorkingMemory
 from hindsight_common.settings import Settings
@@ -57,6 +58,7 @@ class Workers:
         secret: bytes = SECRET,
         buses: Mapping[str, Bus] | None = None,
         redis_url: str | None = None,
+        home: IndexHome | None = None,
     ) -> None:
         self.fatal: list[StopAndFix] = []
         self.bus = bus
@@ -78,7 +80,7 @@ class Workers:
 
         self.core = core_of("extractor")
         self.embedder = embedder or HashingEmbedder()
-        home = EdgeHome(
+        home = home or EdgeHome(
             folder / "vectors", dimension=self.embedder.dimension, model_id=self.embedder.model_id
         )
         self.graph = SqliteGraph(folder / "graph" / "graph.sqlite")

@@ -35,6 +35,7 @@ class ConsolidatorWorker:
         self._graph = graph
         limit = core.settings.memory_layers.semantic.max_graph_nodes
         projection, writing = ProjectGraph(core.log, graph, limit), asyncio.Lock()
+        self._projection = projection
         self._consumption = deliver_in_order(
             core.bus,
             GRAPH_CONSUMER,
@@ -68,7 +69,8 @@ class ConsolidatorWorker:
         return silent(self._consumption, self._ticks)
 
     async def start(self) -> None:
-        await rewind(self._core.bus.js, GRAPH_CONSUMER, await self._graph.position())
+        self._projection.reached = await self._graph.position()
+        await rewind(self._core.bus.js, GRAPH_CONSUMER, self._projection.reached)
         await self._consumption.start()
         await self._service.start()
         await self._ticks.start()

@@ -9,7 +9,7 @@ import structlog
 
 from hindsight_common import VERSION
 from hindsight_common.core import Core
-from hindsight_common.errors import HindsightError
+from hindsight_common.errors import HindsightError, StopAndFix
 from hindsight_common.events import subjects
 from hindsight_common.events.streams import VECTORS_CONSUMER
 from hindsight_common.messaging.consumption import silent
@@ -174,11 +174,21 @@ class RecallWorker:
             with suppress(asyncio.CancelledError):
                 await self._committing
         if self.projection.is_open:
-            await self._commit()
+            try:
+                await self._commit()
+            except HindsightError as fault:
+                # what was not made durable comes again at the next start
+                _log.warning("index.commit_failed", fault=type(fault).__name__)
             await self.projection.index.close()
 
     async def _commit(self) -> None:
         async with self.projection.writing:
+            if await self.projection.index.position() < self._committed:
+                # to record a position now would hide for good what is missing below it
+                raise StopAndFix(
+                    "the vectors are older than they were a moment ago, as after a restored backup: start recall "
+                    "again, and it fills them from the log"
+                )
             position = self.projection.position
             if position > self._committed:
                 await self.projection.index.commit(position)
@@ -189,6 +199,11 @@ class RecallWorker:
             await asyncio.sleep(_COMMIT_EVERY_S)
             try:
                 await self._commit()
+            except StopAndFix as fault:
+                if self._core.on_fatal is None:
+                    raise
+                self._core.on_fatal(fault)
+                return
             except HindsightError as fault:
                 _log.warning("index.commit_failed", fault=type(fault).__name__)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Final
 
 from qdrant_client import AsyncQdrantClient
@@ -69,5 +70,10 @@ def answering() -> Iterator[None]:
         if status in _REFUSED:
             raise StopAndFix(
                 f"Qdrant refuses the key ({status}): see qdrant_api_key (HINDSIGHT_QDRANT_API_KEY)"
+            ) from error
+        if status == HTTPStatus.NOT_FOUND:
+            raise StopAndFix(
+                "Qdrant does not have the collection any more that was there when this worker started: start it again, "
+                "and recall fills a new one from the log"
             ) from error
         raise StopAndFix(f"Qdrant refused with {status}: {error.content[:300]!r}") from error

@@ -10,6 +10,7 @@ import structlog
 from hindsight_common.domain.fold import Ledger
 from hindsight_common.domain.graph import UserGraph, graph_of
 from hindsight_common.domain.graph_checks import checked
+from hindsight_common.errors import StopAndFix
 from hindsight_common.ids import Owner
 from hindsight_common.ports.graph import GraphStore
 from hindsight_common.ports.log import Logged, MemoryLog
@@ -20,20 +21,34 @@ _log = structlog.get_logger(__name__)
 KINDS = ("consolidated", "decision", "forgotten")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ProjectGraph:
-    """Makes the graph of every user that a batch speaks of anew from the log; a replay changes nothing."""
+    """Makes the graph of every user that a batch speaks of anew from the log; a replay changes nothing.
+
+    `reached` is the position that the store is known to have had.
+    """
 
     log: MemoryLog
     graph: GraphStore
     # above it a graph is warned of, and written all the same
     max_nodes: int = 50_000
     telemetry: GraphTelemetry = field(default_factory=GraphTelemetry)
+    reached: int = field(default=0, init=False)
 
     async def apply(self, batch: Sequence[Logged]) -> None:
+        """Raises `StopAndFix` for a store that has come back older: to write to it would move its position over what
+        it lacks.
+        """
+        position = await self.graph.position()
+        if position < self.reached:
+            raise StopAndFix(
+                f"the graph is older than it was (at {position} of the log, before at {self.reached}), as after a "
+                "restored backup: start the consolidator again, and it fills the graph from the log"
+            )
         last = {logged.owner: logged.sequence for logged in batch}
         for owner, sequence in _in_log_order(last):
             await self._write(owner, sequence)
+        self.reached = max([position, *last.values()])
 
     async def _write(self, owner: Owner, sequence: int) -> None:
         sound = checked(await self._promoted(owner))
@@ -68,6 +83,8 @@ class ProjectGraph:
                 await self._write(owner, sequence)
                 yield done
             await self.graph.finish_rebuild()
+            # made of what the log holds now: its last events may have been erased since
+            self.reached = 0
         except BaseException:
             await self.graph.abandon_rebuild()
             raise
