@@ -92,6 +92,65 @@ last Christmas I was alone | 2023-12-25 day
 We will meet at Christmas | 2024-12-25 day
 I was sick on New Year's Eve | 2023-12-31 day
 next Halloween I want to be a ghost | 2024-10-31 day
+the exam is day after tomorrow | 2024-05-17 day
+day before yesterday the boiler died | 2024-05-13 day
+the cast comes off in exactly two weeks | 2024-05-29 day
+we marry three weeks today | 2024-06-05 day
+my father died two weeks ago today | 2024-05-01 day
+I quit smoking 2 yrs ago | 2022-01-01 year
+we broke up 3 wks back | 2024-04-22 week
+She leaves in about two weeks | 2024-05-27 week
+I am back in a fortnight | 2024-05-27 week
+a fortnight ago I fell | 2024-04-29 week
+the parcel arrives on the 20th | 2024-05-20 day
+the rent is due on the 3rd | 2024-06-03 day
+They fitted it on the 3rd | 2024-05-03 day
+I have to hand it in by the 31st | 2024-05-31 day
+The kiln gets delivered on the 18th | 2024-05-18 day
+the hall moved us to sat the 25th | 2024-05-25 day
+on Thursday the 2nd we signed | 2024-05-02 day
+the match is on Tuesday, 21st | 2024-05-21 day
+the 1st of this month I moved | 2024-05-01 day
+I start on the 10th of next month | 2024-06-10 day
+your technician came Monday | 2024-05-13 day
+I handed in the keys friday | 2024-05-10 day
+the flight is thursday, not tuesday | 2024-05-16 day
+she stays with us from monday | 2024-05-20 day
+starting Tuesday I will work nights | 2024-05-21 day
+you can have the signed lease on sunday | 2024-05-19 day
+I called them on Monday, so I will wait | 2024-05-13 day
+I will see them on Monday, because nobody answered | 2024-05-20 day
+They are bought, two seats, 22 June | 2024-06-22 day
+I booked a table for 22 June | 2024-06-22 day
+They gave me an interview on 3 June | 2024-06-03 day
+the deposit is due by the 20th of june | 2024-06-20 day
+born 9 jan 1988 | 1988-01-09 day
+my surgery was 7 feb | 2024-02-07 day
+we met feb 29 | 2024-02-29 day
+I bought it in May of 2020 | 2020-05-01 month
+I moved here in March last year | 2023-03-01 month
+last year in June we married | 2023-06-01 month
+next year in June we marry | 2025-06-01 month
+I started by early March | 2024-03-01 month
+I have lived here since late March | 2024-03-01 month
+We built it in the summer of 2019 | 2019-01-01 year
+I learned it in winter 2021 | 2021-01-01 year
+we had guests on Boxing Day | 2023-12-26 day
+We will fly home on xmas eve | 2024-12-24 day
+I proposed on Valentine's Day | 2024-02-14 day
+On Good Friday we walked | 2024-03-29 day
+We visited her at Easter | 2024-03-31 day
+Easter Monday was wet | 2024-04-01 day
+we will go home for Easter | 2025-04-20 day
+We ate at ours on the eve of Lunar New Year and cried | 2024-02-09 day
+we will meet at Chinese New Year | 2025-01-29 day
+I cooked on Lunar New Year's Eve | 2024-02-09 day
+We hiked at the weekend | 2024-05-11 day
+I will paint the fence over the weekend | 2024-05-18 day
+in March 2027 I turn 40 | 2027-03-01 month
+I retired as of 1 April | 2024-04-01 day
+Dinner was yesterday and I leave tomorrow | 2024-05-14 day
+I saw the doctor this past Monday | 2024-05-13 day
 """
 
 CHINESE = """
@@ -185,6 +244,27 @@ version 1.2.2024.5 is out
 in 12 months of training
 February 30, 2024
 the March wind
+the Friday meeting is boring
+my Monday blues
+it's Tuesday
+it is Wednesday
+not on Friday
+a Saturday job
+the 5th floor
+his 40th birthday
+Christmas is coming
+I bought Easter eggs
+we hang Christmas lights
+Friday week
+on Friday week we fly
+at Orthodox Easter
+one of these days I paint it
+some time ago I had it out
+between Monday and nothing
+I prefer Sundays
+the fall of Rome
+may be the next one
+I march on
 每周三打球
 每天都跑步
 前几天见过她

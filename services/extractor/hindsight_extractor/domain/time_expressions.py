@@ -26,8 +26,9 @@ _ISO = re.compile(
     r"(?<![\d./-])((?:19|20)\d\d)([-/.])(0?[1-9]|1[0-2])\2(0?[1-9]|[12]\d|3[01])(?![\d-]|[./]\d)"
 )
 _ENGLISH_HINT = re.compile(
-    r"ago\b|\b(?:last|past|previous|next|this|in|on|by|since|until|today|tonight|yesterday|tomorrow|tmrw|tmr|tmw|2moro|yday|tonite|now|week|jan"
-    r"|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|christmas|halloween|new year|valentine|the day)",
+    r"\d|\b(?:to(?:day|night|nite|morrow)|yesterday|tmr?w?|tmrw|yday|night|morning|afternoon|evening|week|month|year|fortnight|ago|back|minute"
+    r"|hour|hr|days?\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon\b|tues?\b|wed\b|thu|fri\b|sat\b|sun\b|jan|feb|mar(?:ch)?\b|apr|may\b|jun|jul"
+    r"|aug|sep|oct|nov|dec|christmas|xmas|easter|new\s+year|boxing|halloween|valentine|bonfire|patrick|saints)",
     re.IGNORECASE,
 )
 
@@ -79,8 +80,10 @@ def _candidates(read: str, at: datetime) -> Iterator[tuple[Match[str], Moment | 
 
 
 def _named(read: str, at: datetime, words: TimeWords) -> Iterator[tuple[Match[str], Moment | None]]:
-    anchor = Anchor(at, words.tense_of(read))
     for pattern, reading in words.readings:
         for found in pattern.finditer(read):
             before = read[max(0, found.start() - 24) : found.start()]
-            yield found, None if words.not_a_date_after.search(before) else reading(found, anchor)
+            if words.not_a_date_after.search(before):
+                yield found, None
+            else:
+                yield found, reading(found, Anchor(at, words.tense_around(read, *found.span())))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from re import Match, Pattern
@@ -74,6 +74,38 @@ class Anchor:
         is_past = self.tense == "past"
         return self.day(self.last_weekday(weekday) if is_past else self.coming_weekday(weekday))
 
+    def weekend_by_tense(self) -> Moment | None:
+        """A bare weekend, by its Saturday; None where the sentence does not say which."""
+        if self.tense is None:
+            return None
+        past, coming = self.last_weekday(5), self.coming_weekday(5)
+        return self.day(past if self.tense == "past" else self.today if self.today.weekday() == 5 else coming)
+
+    def day_of_month(self, day: int) -> Moment | None:
+        """A day without its month; None where nothing tells whether it is past or to come."""
+        if self.tense is None:
+            return None
+        step = 1 if self.tense == "future" else -1
+        days = (self.today + timedelta(days=step * away) for away in range(62))
+        return next((self.day(each) for each in days if each.day == day), None)
+
+    def weekday_and_day(self, weekday: int, day: int) -> Moment | None:
+        """A weekday with its day of the month: the nearest date, by tense, on which both fall."""
+        around = (self.today + timedelta(days=away) for away in range(-62, 63))
+        days = [each for each in around if (each.day, each.weekday()) == (day, weekday)]
+        told = [each for each in days if (each < self.today) == (self.tense == "past")] if self.tense else []
+        return self.day(min(told or days, key=lambda d: abs((d - self.today).days))) if days else None
+
+    def nearest(self, days: Iterable[date]) -> Moment | None:
+        """Of days that come once a year the one meant: by tense, else the nearest, if it is near enough to be sure."""
+        if self.tense == "past":
+            days = [d for d in days if d <= self.today]
+        elif self.tense == "future":
+            days = [d for d in days if d >= self.today]
+        near = min(days, key=lambda d: abs((d - self.today).days), default=None)
+        sure = near is not None and (self.tense is not None or abs((near - self.today).days) <= _NEAR_DAYS)
+        return self.day(near) if near is not None and sure else None
+
     def month_by_tense(self, month: int) -> Moment | None:
         """A month without its year; None where nothing tells which."""
         if self.tense is None:
@@ -117,6 +149,7 @@ class Anchor:
         return datetime(day.year, day.month, day.day, tzinfo=self.at.tzinfo)
 
 
+_NEAR_DAYS = 60
 _HORIZON: dict[Unit, int] = {
     "minute": 10_000,
     "hour": 1_000,
@@ -131,18 +164,42 @@ Reading = Callable[[Match[str], Anchor], Moment | None]
 
 @dataclass(frozen=True, slots=True)
 class TimeWords:
-    """How one language names times: what to look for, what before a find makes it no date, and its tenses."""
+    """How one language names times: what to look for, what before a find makes it no date, and its tenses.
+
+    `neither` looks like the past and is not. Where `clause_ends` is given, the clause around a time tells its tense,
+    and the sentence only where the clause has no `subject`.
+    """
 
     readings: tuple[tuple[Pattern[str], Reading], ...]
     not_a_date_after: Pattern[str]
     future: Pattern[str]
     past: Pattern[str]
+    neither: Pattern[str] | None = None
+    clause_ends: Pattern[str] | None = None
+    subject: Pattern[str] | None = None
 
     def tense_of(self, sentence: str) -> Tense:
         """Whether a sentence speaks of what was or is to come; None where neither is marked."""
         if self.future.search(sentence):
             return "future"
+        if self.neither is not None:
+            sentence = self.neither.sub(" ", sentence)
         return "past" if self.past.search(sentence) else None
+
+    def tense_around(self, read: str, begin: int, end: int) -> Tense:
+        """The tense in which a time is spoken of that stands there."""
+        if self.clause_ends is None:
+            return self.tense_of(read)
+        ends = [
+            found for found in self.clause_ends.finditer(read) if found.end() <= begin or found.start() >= end
+        ]
+        start = max((found.end() for found in ends if found.end() <= begin), default=0)
+        stop = min((found.start() for found in ends if found.start() >= end), default=len(read))
+        clause = read[start:stop]
+        tense = self.tense_of(clause)
+        if tense is None and self.subject is not None and not self.subject.search(clause):
+            return self.tense_of(read)
+        return tense
 
 
 def valid_date(year: int, month: int, day: int) -> date | None:

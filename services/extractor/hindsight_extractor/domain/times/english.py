@@ -3,123 +3,77 @@
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 from re import Match
 
-from hindsight_extractor.domain.times.calendar import Anchor, Moment, Reading, Tense, TimeWords, Unit
-
-_DAYS = {
-    name: index
-    for index, names in enumerate(
-        [
-            "monday mon",
-            "tuesday tue tues",
-            "wednesday wed",
-            "thursday thu thur thurs",
-            "friday fri",
-            "saturday sat",
-            "sunday sun",
-        ]
-    )
-    for name in names.split()
-}
-_MONTHS = {
-    name: index
-    for index, names in enumerate(
-        [
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sept sep",
-            "october oct",
-            "november nov",
-            "december dec",
-        ],
-        start=1,
-    )
-    for name in names.split()
-}
-_NUMBERS = {
-    word: number
-    for number, word in enumerate(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
-        start=1,
-    )
-} | {
-    "a": 1,
-    "an": 1,
-    "a couple of": 2,
-    "a couple": 2,
-    "couple of": 2,
-    "fifteen": 15,
-    "twenty": 20,
-    "thirty": 30,
-}
-_HOLIDAYS = {
-    "christmas eve": (12, 24),
-    "christmas day": (12, 25),
-    "christmas": (12, 25),
-    "new year's eve": (12, 31),
-    "new year's day": (1, 1),
-    "halloween": (10, 31),
-    "valentine's day": (2, 14),
-}
-_OFFSETS = {"last": -1, "past": -1, "this past": -1, "previous": -1, "this": 0, "next": 1, "this coming": 1}
-_RELATIVE_DAYS = {
-    "the day before yesterday": -2,
-    "yesterday": -1,
-    "last night": -1,
-    "today": 0,
-    "tonight": 0,
-    "this morning": 0,
-    "this afternoon": 0,
-    "this evening": 0,
-    "tomorrow": 1,
-    "tmrw": 1,
-    "tmr": 1,
-    "tmw": 1,
-    "2moro": 1,
-    "yday": -1,
-    "tonite": 0,
-    "the day after tomorrow": 2,
-}
-
-_WEEKDAY = (
-    r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\b(?!day))"
+from hindsight_extractor.domain.times.calendar import Anchor, Moment, Reading, Tense, TimeWords
+from hindsight_extractor.domain.times.english_words import (
+    ANY_WEEKDAY,
+    AROUND,
+    CLAUSE_ENDS,
+    COUNT,
+    DAY,
+    DAYS,
+    FUTURE,
+    HOLIDAY,
+    HOLIDAYS,
+    LUNAR_NEW_YEAR,
+    MONTH,
+    MONTHS,
+    NEITHER,
+    NO_MONTH,
+    NO_SEASON,
+    NO_SPAN,
+    NO_YEAR,
+    NOT_A_DATE_AFTER,
+    NTH,
+    NUMBERS,
+    OFFSET,
+    OFFSETS,
+    PART,
+    PAST,
+    RELATIVE_DAYS,
+    SHORT_MONTH,
+    SMALL_MONTH,
+    STANDS_ALONE,
+    SUBJECT,
+    UNIT,
+    UNITS,
+    WEEKDAY,
+    YEAR,
 )
-_MONTH = (
-    r"(?P<month>(?:jan|febr)uary|(?-i:March|May)|april|june|july|august|(?:septem|octo|novem|decem)ber"
-    r"|(?-i:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)"
-)
-_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
-_YEAR = r"(?P<year>(?:19|20)\d\d)"
-_COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
-_UNIT = r"(?P<unit>minute|hour|day|week|month|year)s?"
-_OFFSET = r"(?P<offset>this (?:past|coming)|last|past|previous|this|next)"
-_HOLIDAY = rf"(?P<holiday>{'|'.join(sorted(_HOLIDAYS, key=len, reverse=True))})"
+from hindsight_extractor.domain.times.movable import LUNAR_NEW_YEARS, western_easter
 
 
 def _relative_day(found: Match[str], anchor: Anchor) -> Moment:
-    return anchor.days_away(_RELATIVE_DAYS[" ".join(found[0].lower().split())])
+    return anchor.days_away(RELATIVE_DAYS[" ".join(found[0].lower().split()).removeprefix("the ")])
 
 
 def _away(direction: int) -> Reading:
     def read(found: Match[str], anchor: Anchor) -> Moment | None:
         count = found["count"].lower()
-        number = int(count) if count.isdigit() else _NUMBERS[count]
-        unit: Unit = found["unit"].lower()  # type: ignore[assignment]  # the pattern admits these words only
-        return anchor.away(direction * number, unit)
+        number = int(count) if count.isdigit() else NUMBERS[count]
+        return anchor.away(direction * number, UNITS[found["unit"].lower()])
 
     return read
 
 
+def _exactly(direction: int) -> Reading:
+    """Weeks counted to the day."""
+
+    def read(found: Match[str], anchor: Anchor) -> Moment:
+        count = found["count"].lower()
+        return anchor.days_away(direction * 7 * (int(count) if count.isdigit() else NUMBERS[count]))
+
+    return read
+
+
+def _fortnight(direction: int) -> Reading:
+    return lambda _, anchor: anchor.week(2 * direction)
+
+
 def _period(found: Match[str], anchor: Anchor) -> Moment:
-    offset = _OFFSETS[found["offset"].lower()]
+    offset = OFFSETS[found["offset"].lower()]
     period = found["period"].lower()
     if period == "weekend":
         return anchor.day(anchor.weekday(offset, 5))
@@ -131,7 +85,7 @@ def _week_beyond(found: Match[str], anchor: Anchor) -> Moment:
 
 
 def _weekday_of_week(found: Match[str], anchor: Anchor) -> Moment:
-    return anchor.day(anchor.weekday(_OFFSETS[found["offset"].lower()], _weekday_number(found)))
+    return anchor.day(anchor.weekday(OFFSETS[found["offset"].lower()], _weekday_number(found)))
 
 
 def _weekday(found: Match[str], anchor: Anchor) -> Moment:
@@ -140,7 +94,7 @@ def _weekday(found: Match[str], anchor: Anchor) -> Moment:
         return anchor.day(anchor.last_weekday(weekday))
     if offset == "this coming":
         return anchor.day(anchor.coming_weekday(weekday))
-    return anchor.day(anchor.weekday(_OFFSETS[offset], weekday))
+    return anchor.day(anchor.weekday(OFFSETS[offset], weekday))
 
 
 def _bare_weekday(found: Match[str], anchor: Anchor) -> Moment | None:
@@ -148,11 +102,11 @@ def _bare_weekday(found: Match[str], anchor: Anchor) -> Moment | None:
 
 
 def _weekday_number(found: Match[str]) -> int:
-    return _DAYS[found["weekday"].lower()]
+    return DAYS[found["weekday"].lower()]
 
 
 def _month_number(found: Match[str]) -> int:
-    return _MONTHS[found["month"].lower().rstrip(".")]
+    return MONTHS[found["month"].lower().rstrip(".")]
 
 
 def _full_date(found: Match[str], anchor: Anchor) -> Moment | None:
@@ -172,7 +126,7 @@ def _bare_month(found: Match[str], anchor: Anchor) -> Moment | None:
 
 
 def _offset_month(found: Match[str], anchor: Anchor) -> Moment | None:
-    offset, month = _OFFSETS[found["offset"].lower()], _month_number(found)
+    offset, month = OFFSETS[found["offset"].lower()], _month_number(found)
     if offset == 0:
         return anchor.in_month(anchor.today.year, month)
     year = anchor.today.year
@@ -186,62 +140,99 @@ def _year(found: Match[str], anchor: Anchor) -> Moment:
 
 
 def _holiday(found: Match[str], anchor: Anchor) -> Moment | None:
-    month, day = _HOLIDAYS[found["holiday"].lower()]
+    month, day = HOLIDAYS[" ".join(found["holiday"].lower().split())]
+    return _told(found, anchor).nearest(date(year, month, day) for year in _years(anchor))
+
+
+def _told(found: Match[str], anchor: Anchor) -> Anchor:
+    """The anchor with the tense that "last", "this" or "next" before a holiday tells."""
     offset = found["offset"]
-    if not offset and anchor.tense is None:
-        return None
     tense: Tense = anchor.tense
     if offset:
-        tense = "past" if _OFFSETS[offset.lower()] < 0 else "future"
-    return Anchor(anchor.at, tense).day_of_year(month, day)
+        tense = "past" if OFFSETS[offset.lower()] < 0 else "future"
+    return Anchor(anchor.at, tense)
+
+
+def _years(anchor: Anchor) -> range:
+    return range(anchor.today.year - 1, anchor.today.year + 2)
+
+
+def _easter(found: Match[str], anchor: Anchor) -> Moment | None:
+    away = {"good friday": -2, "easter monday": 1}.get(" ".join(found["easter"].lower().split()), 0)
+    days = (western_easter(year) + timedelta(days=away) for year in _years(anchor))
+    return _told(found, anchor).nearest(days)
+
+
+def _lunar_new_year(found: Match[str], anchor: Anchor) -> Moment | None:
+    away = timedelta(days=-1 if found["eve"] or found["eve_after"] else 0)
+    days = (day + away for year in _years(anchor) if (day := LUNAR_NEW_YEARS.get(year)))
+    return _told(found, anchor).nearest(days)
+
+
+def _weekend(_: Match[str], anchor: Anchor) -> Moment | None:
+    return anchor.weekend_by_tense()
+
+
+def _bare_day(found: Match[str], anchor: Anchor) -> Moment | None:
+    return anchor.day_of_month(int(found["day"]))
+
+
+def _day_of_offset_month(found: Match[str], anchor: Anchor) -> Moment | None:
+    first = anchor.month(OFFSETS[found["offset"].lower()]).start
+    return anchor.day_in(first.year, first.month, int(found["day"]))
+
+
+def _weekday_and_day(found: Match[str], anchor: Anchor) -> Moment | None:
+    return anchor.weekday_and_day(_weekday_number(found), int(found["day"]))
+
+
+def _month_of_offset_year(found: Match[str], anchor: Anchor) -> Moment:
+    return anchor.in_month(anchor.today.year + OFFSETS[found["offset"].lower()], _month_number(found))
 
 
 # Longer expressions first; of two that overlap the one that begins earlier, then the longer one, is read.
 _READINGS: tuple[tuple[re.Pattern[str], Reading], ...] = tuple(
     (re.compile(rf"(?<![\w-]){pattern}(?![\w-])", re.IGNORECASE), reading)
     for pattern, reading in (
-        (r"(?:the\s+day\s+(?:before\s+yesterday|after\s+tomorrow)|yesterday|tomorrow|tmrw|tmr|tmw|2moro|yday|tonite|today|tonight|last\s+night"
-         r"|this\s+(?:morning|afternoon|evening))", _relative_day),
-        (rf"{_COUNT}\s+{_UNIT}\s+ago", _away(-1)),
-        (rf"in\s+{_COUNT}\s+{_UNIT}(?:'s?\s+time)?(?!\s+of)", _away(1)),
-        (rf"{_COUNT}\s+{_UNIT}\s+from\s+(?:now|today)", _away(1)),
+        (r"(?:(?:the\s+)?day\s+(?:before\s+yesterday|after\s+tomorrow)|yesterday|tomorrow|tmrw|tmr|tmw|2moro|yday|tonite|today"
+         r"|tonight|last\s+night|this\s+(?:morning|afternoon|evening))", _relative_day),
+        (rf"{COUNT}\s+(?:weeks?|wks?)\s+ago\s+today", _exactly(-1)),
+        (rf"in\s+exactly\s+{COUNT}\s+(?:weeks?|wks?)", _exactly(1)),
+        (rf"{COUNT}\s+weeks?\s+(?:from\s+)?today", _exactly(1)),
+        (rf"{COUNT}\s*{UNIT}\s+(?:ago|back)", _away(-1)),
+        (r"in\s+a\s+fortnight(?:'s\s+time)?|a\s+fortnight\s+from\s+now", _fortnight(1)),
+        (r"a\s+fortnight\s+(?:ago|back)", _fortnight(-1)),
+        (rf"in\s+(?:about\s+|around\s+|roughly\s+|just\s+|only\s+)?{COUNT}\s+{UNIT}(?:'s?\s+time)?(?!\s+of)", _away(1)),
+        (rf"{COUNT}\s+{UNIT}\s+from\s+(?:now|today)", _away(1)),
         (r"the\s+week\s+(?P<side>before last|after next)", _week_beyond),
-        (rf"{_OFFSET}\s+week(?:\s+on|'s)?\s+{_WEEKDAY}", _weekday_of_week),
-        (rf"{_WEEKDAY}(?:\s+of)?\s+(?P<offset>last|this|next)\s+week", _weekday_of_week),
-        (rf"(?:on\s+)?{_OFFSET}\s+{_WEEKDAY}", _weekday),
-        (rf"{_OFFSET}\s+(?P<period>weekend|week|month|year)", _period),
-        (rf"{_MONTH}\s+{_DAY},?\s+{_YEAR}", _full_date),
-        (rf"(?:the\s+)?{_DAY}(?:\s+of)?\s+{_MONTH},?\s+{_YEAR}", _full_date),
-        (rf"{_MONTH},?\s+{_YEAR}", _month_and_year),
-        (rf"{_MONTH}\s+(?:the\s+)?{_DAY}(?!\s*(?:[:%]|[ap]m))", _day_of_month),
-        (rf"(?:the\s+)?{_DAY}(?:\s+of)?\s+{_MONTH}", _day_of_month),
-        (rf"(?P<offset>last|this|next)\s+{_MONTH}", _offset_month),
-        (rf"(?:in|since|until)\s+{_MONTH}(?!\s+\d)", _bare_month),
-        (rf"(?:in|since|around|during|back\s+in)\s+{_YEAR}", _year),
-        (rf"(?:on\s+|for\s+|at\s+|over\s+)?(?:(?P<offset>last|this|next)\s+)?{_HOLIDAY}", _holiday),
-        (rf"(?:on|by|until|since|this)\s+{_WEEKDAY}(?!\s+(?:last|this|next)\s+week)", _bare_weekday),
+        (rf"{OFFSET}\s+week(?:\s+on|'s)?\s+{WEEKDAY}", _weekday_of_week),
+        (rf"{WEEKDAY}(?:\s+of)?\s+(?P<offset>last|this|next)\s+week", _weekday_of_week),
+        (rf"(?:on\s+)?{OFFSET}\s+{WEEKDAY}", _weekday),
+        (rf"{OFFSET}\s+(?P<period>weekend|week|month|year)", _period),
+        (rf"{MONTH}\s+{DAY},?\s+{YEAR}", _full_date),
+        (rf"(?:the\s+)?{DAY}(?:\s+of)?\s+{MONTH},?\s+{YEAR}", _full_date),
+        (rf"(?:the\s+)?{DAY}(?:\s+of)?\s+{SMALL_MONTH},?\s+{YEAR}", _full_date),
+        (rf"{MONTH}(?:,|\s+of)?\s+{YEAR}", _month_and_year),
+        (rf"(?:in\s+)?{MONTH}(?:\s+of)?\s+(?P<offset>last|this|next)\s+year", _month_of_offset_year),
+        (rf"(?P<offset>last|this|next)\s+year\s+in\s+{MONTH}", _month_of_offset_year),
+        (rf"(?:the\s+)?{NTH}\s+of\s+(?P<offset>last|this|next)\s+month", _day_of_offset_month),
+        (rf"(?:on\s+|by\s+|from\s+)?{ANY_WEEKDAY},?\s+(?:the\s+)?{NTH}{NO_MONTH}", _weekday_and_day),
+        (rf"{MONTH}\s+(?:the\s+)?{DAY}(?!\s*(?:[:%]|[ap]m))", _day_of_month),
+        (rf"(?:the\s+)?{DAY}(?:\s+of)?\s+{MONTH}", _day_of_month),
+        (rf"(?:the\s+)?(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?:\s+of)?\s+{SMALL_MONTH}", _day_of_month),
+        (rf"{SHORT_MONTH}\s+(?:the\s+)?{DAY}(?!\s*(?:[:%]|[ap]m))", _day_of_month),
+        (rf"(?P<offset>last|this|next)\s+{MONTH}", _offset_month),
+        (rf"(?:in|since|until|till|by|from|during)\s+{PART}{MONTH}{NO_YEAR}", _bare_month),
+        (rf"(?:in|since|around|during|back\s+in|(?:spring|summer|autumn|fall|winter)(?:\s+of)?)\s+{YEAR}", _year),
+        (rf"{AROUND}{HOLIDAY}{NO_SEASON}", _holiday),
+        (rf"{AROUND}(?P<easter>good\s+friday|easter(?:\s+(?:sunday|monday))?){NO_SEASON}", _easter),
+        (rf"{AROUND}(?P<eve>(?:the\s+)?eve\s+of\s+)?{LUNAR_NEW_YEAR}{NO_SEASON}", _lunar_new_year),
+        (rf"(?:on|by|until|since|this)\s+{WEEKDAY}(?!\s+(?:last|this|next)\s+week|\s+week)", _bare_weekday),
+        (rf"(?:{NO_SPAN}from|starting|as\s+of)\s+{WEEKDAY}{STANDS_ALONE}", _bare_weekday),
+        (rf"(?<!-){WEEKDAY}(?!-){STANDS_ALONE}", _bare_weekday),
+        (rf"(?:on|by|until|from|since|starting)\s+the\s+{NTH}{STANDS_ALONE}", _bare_day),
+        (r"(?:at|over)\s+the\s+weekend", _weekend),
     )
 )  # fmt: skip
 
-# "every last Friday", "a week from Friday", "the day after next Monday" say another day than the words inside them
-_NOT_A_DATE_AFTER = re.compile(
-    r"\b(?:every|each|most|some|usually(?:\s+on)?|before|after|from)\s+(?:the\s+|on\s+)?$"
-    r"|\b(?:days?|weeks?|months?|years?)\s+(?:before|after|from|since)\s+(?:the\s+)?$",
-    re.IGNORECASE,
-)
-_FUTURE = re.compile(
-    r"\b(?:will|won't|going to|gonna|plan(?:s|ning)? (?:to|on|a)|(?:have|has|need|needs|want|wants|hope|hoping) to"
-    r"|must|about to|look(?:ing)? forward|coming up|upcoming|scheduled|booked for|due|deadline"
-    r"|plan|help me|(?:can|could) you)\b"
-    r"|\b(?:i|we)(?:'ve| have)(?: got)? (?:a|an|my|our|the|another)\b|\b(?:wants|needs)\b|\b(?:is|are) on (?!the\b)"
-    r"|\w'll\b|(?:'m|\bam|'re|\bare|'s|\bis) \w+ing\b|\bcan't wait",
-    re.IGNORECASE,
-)
-_PAST = re.compile(
-    r"\b(?:was|were|did|didn't|had|went|got|took|made|met|saw|came|bought|left|lost|found|gave|told|said|began"
-    r"|broke|fell|felt|won|ran|ate|drank|wrote|read|spent|sold|sent|built|taught|thought|caught|quit|flew|drove"
-    r"|became|heard|held|kept|led|paid|sang|slept|spoke|swam|threw|wore|[a-z]{2,}ed|[a-z]+'ve)\b",
-    re.IGNORECASE,
-)
-
-ENGLISH = TimeWords(_READINGS, _NOT_A_DATE_AFTER, _FUTURE, _PAST)
+ENGLISH = TimeWords(_READINGS, NOT_A_DATE_AFTER, FUTURE, PAST, NEITHER, CLAUSE_ENDS, SUBJECT)
