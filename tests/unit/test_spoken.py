@@ -114,8 +114,19 @@ async def test_an_utterance_is_embedded_once_while_its_session_goes_on() -> None
     await spoken.remember(OWNER, TURN_KEY, said)
     for query in ("battery", "phone battery", "weather"):
         heard = await window.read(OWNER, SESSION)
-        similarities = await window.similarities(query, heard)
+        similarities = await window.similarities(OWNER, query, heard)
         assert (similarities[0] > 0.5) is ("battery" in query)
     assert [text[:11] for text in embedder.embedded] == ["the battery", "it is large"]
     assert max(map(len, embedder.embedded)) <= 400, "what it is about stands in its beginning"
-    assert await window.similarities("battery", ()) == []
+    assert await window.similarities(OWNER, "battery", ()) == []
+
+
+async def test_how_long_an_utterance_takes_tells_nobody_whether_somebody_else_said_it() -> None:
+    memory, embedder = InMemoryWorkingMemory(), _Counting()
+    spoken = Spoken(memory, IDS, FixedClock(NOW), TTL)
+    window = SessionWindow(memory, embedder, BackgroundWords(), size=5)
+    await spoken.remember(OWNER, TURN_KEY, turn(("user", "my clinic is in Elm Street")))
+    heard = await window.read(OWNER, SESSION)
+    for asker in (OWNER, IDS.owner("default", "somebody else"), IDS.owner("elsewhere", "u-1")):
+        await window.similarities(asker, "clinic", heard)
+    assert len(embedder.embedded) == 3

@@ -121,7 +121,7 @@ class Inject:
         await found.embedded.wait()
         found.similarities = await steps.run(
             "window",
-            lambda: self.session.similarities(request.query, found.utterances),
+            lambda: self.session.similarities(owner, request.query, found.utterances),
             part="embedding",
             early=True,
         )

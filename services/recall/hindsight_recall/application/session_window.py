@@ -24,25 +24,29 @@ _REMEMBERED: Final = 4096
 
 
 class _Vectors:
-    """The vectors of recent texts, by keyed hashes: no text stays in memory for it."""
+    """The vectors of what each user said lately, by keyed hashes: no text stays in memory for it.
+
+    Users share nothing here, or the time of an answer would tell one whether another said the same.
+    """
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
         self._held: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
 
-    def get(self, text: str) -> NDArray[np.float32] | None:
-        mark = self._mark(text)
+    def get(self, owner: Owner, text: str) -> NDArray[np.float32] | None:
+        mark = self._mark(owner, text)
         if mark in self._held:
             self._held.move_to_end(mark)
         return self._held.get(mark)
 
-    def put(self, text: str, vector: NDArray[np.float32]) -> None:
-        self._held[self._mark(text)] = vector
+    def put(self, owner: Owner, text: str, vector: NDArray[np.float32]) -> None:
+        self._held[self._mark(owner, text)] = vector
         if len(self._held) > _REMEMBERED:
             self._held.popitem(last=False)
 
-    def _mark(self, text: str) -> bytes:
-        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16).digest()
+    def _mark(self, owner: Owner, text: str) -> bytes:
+        said = f"{owner}\n{text}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(said, key=self._key, digest_size=16).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +68,21 @@ class SessionWindow:
         vectors = await self.embedder.embed_queries([self.words.without_names(query)])
         return cast("NDArray[np.float32]", vectors[0])
 
-    async def similarities(self, query: str, utterances: Sequence[Utterance]) -> list[float]:
+    async def similarities(self, owner: Owner, query: str, utterances: Sequence[Utterance]) -> list[float]:
         """Calibrated, 0–1, in the order given. Raises `RetryLater` while the model cannot answer."""
         if not utterances:
             return []
         asked = await self.embedded(query)
-        vectors = await self._embedded([utterance.text[:_LOOKED_AT] for utterance in utterances])
+        vectors = await self._embedded(owner, [utterance.text[:_LOOKED_AT] for utterance in utterances])
         language = language_of(query)
         return [self.embedder.calibrate(float(asked @ vector), language) for vector in vectors]
 
-    async def _embedded(self, texts: list[str]) -> list[NDArray[np.float32]]:
+    async def _embedded(self, owner: Owner, texts: list[str]) -> list[NDArray[np.float32]]:
         """Each utterance is embedded once for as long as its session goes on: every call meets most of them again."""
-        known = {text: vector for text in texts if (vector := self.vectors.get(text)) is not None}
+        known = {text: vector for text in texts if (vector := self.vectors.get(owner, text)) is not None}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
             for text, vector in zip(missing, await self.embedder.embed_passages(missing), strict=True):
                 known[text] = vector
-                self.vectors.put(text, vector)
+                self.vectors.put(owner, text, vector)
         return [known[text] for text in texts]
