@@ -9,6 +9,10 @@ import httpx
 from server_form.deployment import WORKERS, ServerForm, ask
 from workers import eventually, turn
 
+# Resident memory. The pruner is the only one without a model that loads the clients of all three stores: that of Qdrant
+# alone, which brings gRPC with it however it is asked, takes 65 MB to import, and that of Neo4j 30 MB.
+AT_MOST_MB = {"extractor": 120, "consolidator": 120, "gateway": 120, "pruner": 190}
+
 
 async def test_the_server_keeps_a_tenant_to_its_permissions_and_the_harness_sees_it(tmp_path: Path) -> None:
     form = ServerForm(tmp_path / "form")
@@ -55,4 +59,7 @@ async def test_what_a_plain_client_publishes_it_recalls_and_everything_ends_clea
         assert forgotten["receipt"]["status"] == "done", forgotten
         assert forgotten["receipt"]["stores"]["working"]["removed"] == 1
         assert (await ask(nc, "list", user_id="u-1"))["memories"] == []
+    resident = {name: form.workers[name].resident_mb() for name in AT_MOST_MB}
+    print(", ".join(f"{name} {megabytes:.0f} MB" for name, megabytes in resident.items()))
+    assert not [name for name, most in AT_MOST_MB.items() if resident[name] > most], resident
     assert {name: await form.stop_worker(name) for name in WORKERS} == dict.fromkeys(WORKERS, 0), form.logs()

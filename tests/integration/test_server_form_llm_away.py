@@ -16,6 +16,7 @@ import pytest
 import pytest_asyncio
 from nats.aio.client import Client
 from server_form.deployment import PROGRAM, ServerForm, ask
+from server_form.measurements import Measurements
 from server_form.servers import free_port
 from workers import eventually, turn
 
@@ -47,12 +48,13 @@ async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
 
 
 @asynccontextmanager
-async def reading_by(form: ServerForm, url: str, key: str = KEY) -> AsyncIterator[None]:
-    """The extractor, and it alone, started anew with an LLM."""
+async def reading_by(form: ServerForm, url: str, key: str = KEY, **more: str) -> AsyncIterator[None]:
+    """The extractor, and it alone, started anew with an LLM and what else is set."""
     form.settings_of["extractor"] = {
         "MEMORY_LLM_BASE_URL": url,
         "MEMORY_LLM_MODEL": "stub",
         "MEMORY_LLM_API_KEY": key,
+        **more,
     }
     assert await form.stop_worker("extractor") == 0, form.workers["extractor"].log()
     await form.start_workers("extractor")
@@ -176,8 +178,13 @@ async def test_turns_are_recalled_at_once_while_the_llm_is_overloaded_and_read_o
 
 
 async def test_a_wrong_key_is_told_and_costs_no_turn(shared: ServerForm) -> None:
+    with Measurements() as measured:
+        await _a_wrong_key(shared, measured)
+
+
+async def _a_wrong_key(shared: ServerForm, measured: Measurements) -> None:
     async with LlmStub(api_key=KEY) as stub, shared.client() as nc:
-        async with reading_by(shared, stub.url, key="sk-wrong"):
+        async with reading_by(shared, stub.url, key="sk-wrong", **measured.settings):
             for number in range(TURNS):
                 await seconds_until_recalled(nc, "wrong-key", number)
 
@@ -192,6 +199,8 @@ async def test_a_wrong_key_is_told_and_costs_no_turn(shared: ServerForm) -> None
                 )
 
             await eventually(said)
+            paused = {"ok": 0, "away": 0, "paused": 1}
+            await eventually(lambda: measured.latest("memory.llm.state", "state") == paused)
             status, told = await shared.cli("doctor", "--http-url", f"http://127.0.0.1:{shared.http_port}")
             assert status == 1, told
             assert "MEMORY_LLM_API_KEY" in told

@@ -51,6 +51,13 @@ class Worker:
     def log(self) -> str:
         return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
 
+    def resident_mb(self) -> float:
+        """Of its memory, what lies in the machine's now."""
+        assert self.process is not None, f"{self.name} was never started"
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        (line,) = (line for line in status.splitlines() if line.startswith("VmRSS:"))
+        return int(line.split()[1]) / 1024
+
     async def start(self) -> None:
         assert self.process is None or self.process.returncode is not None, f"{self.name} runs already"
         self.starts += 1
