@@ -62,6 +62,16 @@ def test_every_setting_that_is_read_is_named_by_a_worker() -> None:
     assert read - named == NOT_A_WORKERS
 
 
+def test_who_opens_working_memory_names_how_long_it_lasts_and_only_who_writes_the_graph_its_limit() -> None:
+    names = {process.name: {key.name for key in settings_read(process)} for process in WORKERS}
+
+    def reading(setting: str) -> set[str]:
+        return {worker for worker, read in names.items() if setting in read}
+
+    assert reading("memory_layers.working.session_ttl_hours") == reading("redis_url")
+    assert reading("memory_layers.semantic.max_graph_nodes") == {"consolidator"}
+
+
 def test_no_pattern_of_a_worker_names_nothing() -> None:
     for process in WORKERS:
         alone = {

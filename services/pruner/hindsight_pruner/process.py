@@ -41,7 +41,14 @@ PROCESS = WorkerProcess(
     english="Forgets, and proves it. One process is at work; a second stands by.",
     chinese="负责遗忘并出具凭据。同一时间只有一个进程工作，第二个处于待命状态。",
     open=_Parts,
-    reads=("redis_url", "qdrant_url", "qdrant_api_key", "qdrant_collection", "neo4j_*"),
+    reads=(
+        "redis_url",
+        "qdrant_url",
+        "qdrant_api_key",
+        "qdrant_collection",
+        "neo4j_*",
+        "memory_layers.working.session_ttl_hours",
+    ),
     needs=("redis_url", "qdrant_url", "neo4j_url"),
     alone=True,
 )
