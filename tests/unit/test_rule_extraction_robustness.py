@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hindsight_common.domain.predicates import declared
 from hindsight_common.ports.extraction import ExtractedItem, Message, Turn
 from hindsight_extractor.domain.rules import RuleExtractor
-from hindsight_extractor.domain.rules.prose import written_text
+from hindsight_extractor.domain.testimony import own_words
 
 AT = datetime(2026, 6, 4, 9, 15, tzinfo=UTC)
 
@@ -47,7 +47,7 @@ TEXTS = st.one_of(
 @settings(deadline=None, max_examples=300)
 @given(TEXTS)
 def test_any_text_gives_facts_whose_words_it_holds(text: str) -> None:
-    written = written_text(text)
+    written = own_words(text).text
     for item in said(text):
         assert 0 < item.importance <= 1
         assert 0 < item.confidence <= 1

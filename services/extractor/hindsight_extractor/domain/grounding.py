@@ -15,15 +15,15 @@ from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hindsight_common.domain.predicates import canonical, object_key, predicate, subject_key
-from hindsight_common.domain.snapshot import without_snapshots
 from hindsight_common.domain.text import fold_text, normal_key
 from hindsight_common.ports.extraction import ExtractedItem, Message, Turn
 from hindsight_extractor.domain.dating import Dating, dated
 from hindsight_extractor.domain.replies.entries import Entry
-from hindsight_extractor.domain.rules import stance
 from hindsight_extractor.domain.rules.prose import language_of
 from hindsight_extractor.domain.rules.speakers import THE_USER, said_by
 from hindsight_extractor.domain.rules.word_lists import words_of
+from hindsight_extractor.domain.testimony import testimonies
+from hindsight_extractor.domain.testimony.instructions import instructs
 from hindsight_extractor.domain.wording import fact_sentence
 
 # what a model is trusted by default: more than a rule's guess, less than a plain statement read by a rule
@@ -41,7 +41,7 @@ _MOST_SPANS = 1000
 class Said:
     """One message of the user side, with its speaker ("user" or a name) and whether the speaker gives commands.
 
-    `text` is what was said, without what was injected into it.
+    `text` is what counts of the message: no quoted, pasted or injected text, nothing of a story or a play.
     """
 
     speaker: str
@@ -57,9 +57,9 @@ def heard(turn: Turn) -> tuple[Said, ...]:
     """Everything that the user side says, in order."""
     found: list[Said] = []
     for speaker, messages in said_by(turn):
-        commands = any(stance.is_command(message.content) for message in messages)
-        for message in messages:
-            text = without_snapshots(message.content)
+        commands = any(instructs(message.content) for message in messages)
+        for testimony in testimonies(messages):
+            message, text = testimony.message, testimony.text
             folded = fold_text(text)
             words = frozenset(_words(folded))
             found.append(Said(speaker, message, text, commands, folded, normal_key(text), words))

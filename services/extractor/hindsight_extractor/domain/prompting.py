@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import Template
 from typing import Any, Final
 
@@ -132,10 +132,14 @@ def _lines(turn: Turn, said: Sequence[Message]) -> Iterable[str]:
 
 
 def told_of(turn: Turn) -> tuple[Message, ...]:
-    """The messages that a model is shown: the user side, and the assistant's replies for context."""
-    return tuple(
-        m for m in turn.messages if (m.role == "user" or m.role in _CONTEXT_ROLES) and m.content.strip()
+    """The messages that a model is shown: of the user side what counts, and the assistant's replies for context."""
+    counts = {one.message.id: one.text for one in heard(turn)}
+    shown = (
+        replace(m, content=counts[m.id] if m.role == "user" else m.content)
+        for m in turn.messages
+        if m.role == "user" or m.role in _CONTEXT_ROLES
     )
+    return tuple(m for m in shown if m.content.strip())
 
 
 def parts(said: Sequence[Message], most_characters: int) -> list[list[Message]]:

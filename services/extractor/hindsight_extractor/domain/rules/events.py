@@ -9,10 +9,14 @@ from datetime import datetime
 
 from hindsight_common.domain.predicates import predicate as declared
 from hindsight_extractor.domain.rules import stance
-from hindsight_extractor.domain.rules.clauses import Parsed
+from hindsight_extractor.domain.rules.clauses import Clause, Parsed
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.people import people_in
+from hindsight_extractor.domain.rules.subjects import lead_end
 from hindsight_extractor.domain.rules.word_lists import Language, words_of
+from hindsight_extractor.domain.testimony.invention import asks_idly, not_meant, only_supposes
+from hindsight_extractor.domain.testimony.orders import chatters, points_above
+from hindsight_extractor.domain.testimony.reasons import Reason
 from hindsight_extractor.domain.time_expressions import TimeMention
 
 # A summary keeps at most so many characters: several windows of an embedder. Sentences that weigh more come first.
@@ -21,6 +25,9 @@ _PLAIN = 0.35
 _QUESTION = 0.25
 _REMEMBER = 0.8
 _SHORT_CLAUSE = 1.5
+# so much must a question hold beside what it asks: "is my parcel coming today" tells nothing
+_QUESTION_TELLS = 3.0
+_FIRM, _PARTLY_DOUBTED, _DOUBTED, _ASKED = 0.9, 0.75, 0.65, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +55,61 @@ class Event:
     mention: TimeMention | None
 
 
-def telling_of(said: Parsed, facts: Sequence[Fact], at: datetime) -> Telling | None:
-    """What of a sentence is worth keeping once its facts are kept; None for greetings, questions and requests."""
+def telling_of(
+    said: Parsed, facts: Sequence[Fact], at: datetime, *, beside_others: bool = False
+) -> Telling | Reason:
+    """What of a sentence is worth keeping once its facts are kept, or why nothing is.
+
+    `beside_others` = the message holds somebody else's text, too; what says nothing of the speaker is about that.
+    """
     sentence, language = said.sentence, said.sentence.language
+    unmeant = None if facts else _unmeant(said)
+    if unmeant is not None:
+        return unmeant
     remember = stance.asked_to_remember(sentence.read, language)
     start = remember or stance.opener_length(sentence.read, language)
     read = sentence.read[start:]
-    if not remember and (_only_asks(said, start) or stance.requests(read, language)):
-        return None
+    if not remember and (wanted := _wanted(said, start)):
+        return wanted
+    if aside := _aside(said, read, has_facts=bool(facts), beside_others=beside_others):
+        return aside
     covered = [(fact.begin, fact.end) for fact in facts]
     covered += [(fact.mention.begin, fact.mention.end) for fact in facts if fact.mention]
     rest = _without(sentence.read, [(0, start), *covered])
     only_names = all(declared(fact.predicate).value == "person" for fact in facts)
     tells = _tells_more(rest, language, only_names=only_names) if covered else stance.tells(rest, language)
     if not tells and not _has_clause_beside(said, covered):
-        return None
+        return Reason.NOTHING
     return _telling(said, start, at, remembered=bool(remember))
+
+
+def _wanted(said: Parsed, start: int) -> Reason | None:
+    """A question or request that tells nothing beside."""
+    if _only_asks(said, start):
+        return Reason.QUESTION
+    return Reason.REQUEST if stance.requests(said.sentence.read[start:], said.sentence.language) else None
+
+
+def _aside(said: Parsed, read: str, *, has_facts: bool, beside_others: bool) -> Reason | None:
+    """What is said of the text above or beside it, or only for the sake of saying it."""
+    if points_above(said.sentence.read):
+        return Reason.REMARK
+    if has_facts or said.mentions:
+        return None
+    if chatters(read):
+        return Reason.NOTHING
+    alien = beside_others and not stance.is_of_the_speaker(read, said.sentence.language)
+    return Reason.REMARK if alien else None
+
+
+def _unmeant(said: Parsed) -> Reason | None:
+    """Why a sentence without facts must not be taken at its word."""
+    read = said.sentence.read
+    if not said.sentence.is_readable:
+        return None
+    if asks_idly(read) or only_supposes(read):
+        return Reason.SUPPOSED
+    return not_meant(read)
 
 
 def _has_clause_beside(said: Parsed, covered: Sequence[tuple[int, int]]) -> bool:
@@ -95,7 +141,9 @@ def question_told(said: Parsed, at: datetime) -> Telling | None:
     sentence = said.sentence
     start = stance.opener_length(sentence.read, sentence.language)
     read = sentence.read[start:]
-    if not stance.speaks_of_oneself(read, sentence.language) or not stance.tells(read, sentence.language):
+    if _unmeant(said) or not stance.speaks_of_oneself(read, sentence.language):
+        return None
+    if stance.content_weight(read, sentence.language)[0] < _QUESTION_TELLS:
         return None
     return _telling(said, start, at, asked=True)
 
@@ -105,7 +153,7 @@ def _telling(
 ) -> Telling:
     sentence = said.sentence
     text = sentence.text[start:].strip()
-    mention = next(iter(said.mentions), None)
+    mention = said.time_meant
     importance = _QUESTION if asked else _weight(sentence.read, sentence.language, mention, at)
     return Telling(
         text=text,
@@ -122,10 +170,22 @@ def _telling(
 def _only_asks(said: Parsed, start: int) -> bool:
     """True if no clause of the sentence tells anything that is not asked."""
     sentence = said.sentence
-    told = (c for c in said.clauses if not c.is_asking and c.end > start)
+    told = (
+        c
+        for c in said.clauses
+        if not c.is_asking
+        and c.end > start
+        and not stance.requests(_without_leads(said, c), sentence.language)
+    )
     return any(c.is_asking for c in said.clauses) and not any(
         stance.tells(sentence.read[max(c.begin, start) : c.end], sentence.language) for c in told
     )
+
+
+def _without_leads(said: Parsed, clause: Clause) -> str:
+    """A clause without "and", "by the way" and the like: what it begins with."""
+    read = said.sentence.read
+    return read[lead_end(read, clause.begin, clause.end, said.sentence.language) : clause.end]
 
 
 def _without(read: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -150,18 +210,23 @@ def event_of(tellings: Sequence[Telling]) -> Event | None:
     kept = _within_length(tellings)
     if not kept:
         return None
-    confidence = (
-        0.5 if all(t.is_question for t in kept) else 0.65 if all(t.is_tentative for t in kept) else 0.9
-    )
     han = sum(t.language == "zh" for t in kept)
     return Event(
         content=_joined([t.text for t in kept]),
         language="zh" if han * 2 >= len(kept) else "en",
         importance=max(t.importance for t in kept),
-        confidence=confidence,
+        confidence=_confidence(kept),
         people=tuple(dict.fromkeys(name for t in kept for name in t.people)),
         mention=next((t.mention for t in kept if t.mention), None),
     )
+
+
+def _confidence(kept: Sequence[Telling]) -> float:
+    """An event is as sure as what is least sure in it."""
+    if all(telling.is_question for telling in kept):
+        return _ASKED
+    doubted = sum(telling.is_tentative for telling in kept)
+    return _DOUBTED if doubted == len(kept) else _PARTLY_DOUBTED if doubted else _FIRM
 
 
 def _within_length(tellings: Sequence[Telling]) -> list[Telling]:

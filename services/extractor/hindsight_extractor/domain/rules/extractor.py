@@ -8,29 +8,35 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from hindsight_common.ports.extraction import ExtractedItem, Extraction, Message, Turn
+from hindsight_common.ports.extraction import ExtractedItem, Extraction, Turn
 from hindsight_extractor.domain.rules import stance
 from hindsight_extractor.domain.rules.clauses import parsed
 from hindsight_extractor.domain.rules.events import Event, Telling, event_of, question_told, telling_of
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.facts import FactReader
-from hindsight_extractor.domain.rules.prose import Sentence, language_of, sentences, written_text
+from hindsight_extractor.domain.rules.prose import Sentence, language_of, sentences
 from hindsight_extractor.domain.rules.speakers import said_by
+from hindsight_extractor.domain.testimony import Reason, Testimony, testimonies
+from hindsight_extractor.domain.testimony.instructions import instructing_passage, instructs
+from hindsight_extractor.domain.testimony.invention import asks_idly
 
 _ASKED_TO_KEEP = 0.1
 _MOST_QUESTIONS = 20
 _SENTENCES_AT_ONCE = 20
 _FICTION_SHOWS_WITHIN = 4000
+# Whoever comments a text of these kinds in the same message speaks of it, not of themself
+_COMMENTED = frozenset({Reason.CODE, Reason.FOREIGN, Reason.DIALOGUE, Reason.MATERIAL, Reason.FORWARDED})
+_INSTRUCTION_WEIGHS = 0.1
 
 
 @dataclass(slots=True)
 class _Heard:
     """What has been taken from one speaker's messages, each with the id of its message.
 
-    `commanded` = some message tries to instruct whoever reads the memory later.
+    `commanding` = the first message that tries to instruct the memory, with its id.
     """
 
-    commanded: bool
+    commanding: tuple[str, str] | None
     facts: list[tuple[Fact, Sentence, str]] = field(default_factory=list)
     tellings: list[tuple[Telling, str]] = field(default_factory=list)
     questions: list[tuple[Telling, str]] = field(default_factory=list)
@@ -59,25 +65,27 @@ class RuleExtractor:
         at = _in_zone(turn.occurred_at, turn.time_zone)
         items: list[ExtractedItem] = []
         for speaker, messages in said_by(turn):
-            heard = _Heard(commanded=any(stance.is_command(message.content) for message in messages))
+            heard = _Heard(next(((m.content, m.id) for m in messages if instructs(m.content)), None))
             reader = FactReader(speaker)
-            for message in messages:
-                await _hear(heard, reader, message, at)
+            for testimony in testimonies(messages):
+                await _hear(heard, reader, testimony, at)
             items += _items(speaker, heard)
         return Extraction(tuple(items))
 
 
-async def _hear(heard: _Heard, reader: FactReader, message: Message, at: datetime) -> None:
-    text = written_text(message.content)
+async def _hear(heard: _Heard, reader: FactReader, testimony: Testimony, at: datetime) -> None:
+    text, message = testimony.text, testimony.message
+    comments = any(cut.reason in _COMMENTED for cut in testimony.words.cuts)
+    idle = asks_idly(text)
     invented = stance.is_fiction(text[:_FICTION_SHOWS_WITHIN], language_of(text[:_FICTION_SHOWS_WITHIN]))
     for number, sentence in enumerate(sentences(text), start=1):
         said = parsed(sentence, at)
         facts = [] if invented or sentence.is_anothers else reader.read(said)
         heard.facts += [(fact, sentence, message.id) for fact in facts]
-        telling = telling_of(said, facts, at)
-        if telling:
+        telling = telling_of(said, facts, at, beside_others=comments)
+        if isinstance(telling, Telling):
             heard.tellings.append((telling, message.id))
-        elif len(heard.questions) < _MOST_QUESTIONS and not facts:
+        elif len(heard.questions) < _MOST_QUESTIONS and not facts and not (idle or comments):
             question = question_told(said, at)
             if question:
                 heard.questions.append((question, message.id))
@@ -86,7 +94,7 @@ async def _hear(heard: _Heard, reader: FactReader, message: Message, at: datetim
 
 
 def _items(speaker: str, heard: _Heard) -> Iterator[ExtractedItem]:
-    quarantined = "instruction" if heard.commanded else None
+    quarantined = "instruction" if heard.commanding else None
     for fact, sentence, message_id in _each_once(heard.facts):
         yield _fact_item(fact, sentence, message_id, speaker, quarantined)
     tellings = heard.tellings or ([] if heard.facts else heard.questions)
@@ -94,6 +102,8 @@ def _items(speaker: str, heard: _Heard) -> Iterator[ExtractedItem]:
     if event:
         ids = tuple(dict.fromkeys(message_id for _, message_id in tellings))
         yield _event_item(event, ids, speaker, quarantined)
+    elif heard.commanding:
+        yield _instruction_item(*heard.commanding, speaker)
 
 
 def _each_once(facts: list[tuple[Fact, Sentence, str]]) -> Iterator[tuple[Fact, Sentence, str]]:
@@ -144,6 +154,21 @@ def _event_item(event: Event, ids: tuple[str, ...], speaker: str, quarantined: s
         granularity=event.mention.granularity if event.mention else None,
         when=event.mention.words if event.mention else None,
         quarantined=quarantined,
+    )
+
+
+def _instruction_item(content: str, message_id: str, speaker: str) -> ExtractedItem:
+    """What instructed the memory, where nothing else is kept of it: somebody may want to see it."""
+    passage = instructing_passage(content)
+    return ExtractedItem(
+        type="event",
+        content=passage,
+        importance=_INSTRUCTION_WEIGHS,
+        confidence=_INSTRUCTION_WEIGHS,
+        language=language_of(passage),
+        message_ids=(message_id,),
+        speaker=speaker,
+        quarantined="instruction",
     )
 
 

@@ -1,4 +1,4 @@
-"""What a person wrote of a message, in sentences: no code, no pasted data, no quoted lines."""
+"""What a person says, in sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hindsight_common.domain.snapshot import without_snapshots
 from hindsight_common.domain.text import simplify
 from hindsight_extractor.domain.rules.transcripts import lines_of_others
 from hindsight_extractor.domain.rules.word_lists import Language
@@ -15,26 +14,6 @@ from hindsight_extractor.domain.rules.word_lists import Language
 # Sentences beyond this length are kept as they are, but no fact is read from them.
 LONGEST_READ = 600
 
-_INVISIBLE = re.compile(
-    "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f"
-    "\ufeff\ud800-\udfff]"
-)
-_FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_FOREIGN_BLOCK = re.compile(
-    r"<(system|context|document)\b[^<>]{0,200}>.*?</\1>",
-    re.DOTALL | re.IGNORECASE,
-)
-_PASTED = re.compile(r"(?:data:[\w/+.-]+;base64,\S*|(?<!\S)(?:https?://|www\.)\S+|[A-Za-z0-9+/=_-]{48,})")
-_CODE_LINE = re.compile(
-    r"^\s*(?:>|[{}\[\]();]+\s*$|(?:def|class|import|from\s+\S+\s+import|function|var|const|public|private|static|return"
-    r"|#include|package|using\s+namespace)\b.*[;:({)\w]\s*$(?<![.!?])|\$\s|>>>\s|</?\w+[^>]*>\s*$|\"[\w-]+\"\s*:"
-    r"|\S.*[{;]\s*$|(?:SELECT|INSERT|UPDATE|DELETE)\s.*\b(?:FROM|INTO|SET)\b|at\s+[\w.$]+\("
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d"
-    r"|\[?(?:ERROR|WARN|INFO|DEBUG)\b|Traceback\s)"
-)
-_CODE_STARTS_IN_PROSE = re.compile(
-    r"^\s*(?:from|return|import|class|using)\s+(?:the|my|a|it|this|that|school)\b", re.IGNORECASE
-)
 _BREAK = re.compile(
     r"(?<=[。!?…])(?![。!?…\"'”’』」)])"
     r"|(?<=[.][\"'”])(?=\s)"
@@ -80,23 +59,6 @@ class Sentence:
     @property
     def is_readable(self) -> bool:
         return len(self.text) <= LONGEST_READ
-
-
-def written_text(content: str) -> str:
-    """The message without code, logs, addresses, encoded data, quoted lines, injected blocks and invisible signs."""
-    text = _INVISIBLE.sub("", content.replace("\r\n", "\n").replace("\r", "\n"))
-    if "```" in text or "~~~" in text:
-        text = _FENCED.sub("\n", text)
-    if "<" in text:
-        text = _FOREIGN_BLOCK.sub("\n", without_snapshots(text))
-    text = _PASTED.sub(" ", text)
-    if "\n" not in text and not text.startswith(">"):
-        return text
-    return "\n".join(line for line in text.split("\n") if not _is_code(line))
-
-
-def _is_code(line: str) -> bool:
-    return bool(_CODE_LINE.match(line[:400])) and not _CODE_STARTS_IN_PROSE.match(line[:60])
 
 
 def sentences(text: str) -> Iterator[Sentence]:

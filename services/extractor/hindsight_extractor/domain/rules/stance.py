@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from hindsight_extractor.domain.rules.word_lists import Language, alternatives, any_of, words_of
+from hindsight_extractor.domain.testimony.invention import doubts
+from hindsight_extractor.domain.testimony.orders import asks_in_form, orders
 
 _WORD = re.compile(r"[^\W_]+(?:['_][^\W_]+)*")
 _HAN_OR_WORD = re.compile(r"[\u3400-\u9fff]|[A-Za-z0-9]+")
@@ -25,30 +27,16 @@ _FIRST_PERSON = {
         r"[我俺咱](?:的|们|家|妈|爸|姐|妹|哥|弟|老[婆公]|女|儿|朋|孩|在(?!想)|有(?!没)|是|刚|最近|今天|明天|下|要去|打算)"
     ),
 }
+_FIRST_PERSON_AT_ALL = {
+    "en": re.compile(r"\b(?:i|i'm|im|i've|ive|i'd|i'll|me|my|mine|we|we're|we've|our|us)\b", re.IGNORECASE),
+    "zh": re.compile(r"[我俺咱]|本人"),
+}
 _VOCATIVE = {
     "en": re.compile(r"^(?-i:[A-Z])\w+\s*[,!]|,\s*(?-i:[A-Z])\w+(?=\s*[!.?~]*\s*$)"),
     "zh": re.compile(r"[,\s][A-Z][a-z]+\s*(?=[!。~,]|$)|^[A-Z][a-z]+\s*[,!]"),
 }
 _GREETING = re.compile(
     r"\W*(?:hi|hello|hey|hiya|good\s+(?:morning|afternoon|evening)|morning|evening)\b", re.IGNORECASE
-)
-_IRONIC: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(
-        r"^\W*(?:oh|yeah|wow|ah),?\s+(?:great|wonderful|fantastic|joy|lovely|perfect|brilliant|sure|right)\b(?=.*\bjust\b|.*\bso\b)"
-        r"|^\W*(?:just\s+great|yeah,?\s+right|gee\s+thanks|as\s+if)\b|\s/s\s*$|🙄|🙃|\bsarcasm\b|\bnot\s*!+\s*$",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        r"^\W*呵呵|🙄|🙃|[可还]真是?(?:太)?(?:喜欢|爱|会|行|棒|好)(?!吃辣)|真是谢谢|谢谢您嘞|反话|才怪"
-    ),
-}
-_COMMAND = re.compile(
-    r"(?:ignore|disregard|forget|override)\s+(?:all\s+|any\s+)?(?:of\s+)?(?:the\s+|your\s+|my\s+)?(?:previous|prior|above|earlier"
-    r"|existing|system)\s+(?:instructions?|prompts?|rules|messages)|\bsystem\s*(?:prompt|message)?\s*:|set\s+importance"
-    r"|you\s+(?:are\s+now|must\s+(?:always|never))\b|new\s+instructions?\s*:|developer\s+mode|jailbreak"
-    r"|(?:忽略|无视|忘掉|忘记|覆盖)(?:之前|以上|上面|前面|先前|此前)?的?(?:所有|一切|全部)?的?(?:指令|指示|提示词|规则|设定|系统提示)"
-    r"|系统(?:提示|指令|消息)\s*[::]|从现在起你(?:是|必须)|你必须(?:永远|始终|总是)",
-    re.IGNORECASE,
 )
 
 
@@ -130,23 +118,14 @@ def _english_shapes() -> tuple[re.Pattern[str], ...]:
     )
 
 
-def is_command(text: str) -> bool:
-    """True if the text tries to instruct whoever reads it later, rather than tell something."""
-    return bool(_COMMAND.search(text))
-
-
 def is_tentative(read: str, language: Language) -> bool:
-    return bool(_signs(language).tentative.search(read))
+    """True if the speaker is not sure."""
+    return bool(_signs(language).tentative.search(read)) or doubts(read)
 
 
 def supposes(read: str, language: Language) -> bool:
     """True if a clause states what might be, is wished or dreamt."""
     return bool(_signs(language).supposing.search(read))
-
-
-def is_ironic(read: str, language: Language) -> bool:
-    """True if a sentence says the opposite of what it means, by the interjections that such ones begin or end with."""
-    return bool(_IRONIC[language].search(read))
 
 
 def is_fiction(read: str, language: Language) -> bool:
@@ -160,7 +139,13 @@ def greets(before: str) -> bool:
 
 
 def asks(clause: str, language: Language) -> bool:
-    return bool(_signs(language).asking.search(clause))
+    """True if a clause is a question; "what I hate is …" is none."""
+    if language == "en" and _CLEFT.match(clause):
+        return False
+    return bool(_signs(language).asking.search(clause)) or asks_in_form(clause)
+
+
+_CLEFT = re.compile(r"\W*what\s+(?:i|we)\s+[^?]*\b(?:is|are|was|were)\b[^?]*$", re.IGNORECASE)
 
 
 def is_tag(clause: str) -> bool:
@@ -170,7 +155,7 @@ def is_tag(clause: str) -> bool:
 
 def requests(read: str, language: Language) -> bool:
     """True if the sentence wants something done by its reader."""
-    return bool(_signs(language).request.match(read))
+    return bool(_signs(language).request.match(read)) or orders(read)
 
 
 def asked_to_remember(read: str, language: Language) -> int:
@@ -189,6 +174,11 @@ def opener_length(read: str, language: Language) -> int:
 
 def speaks_of_oneself(read: str, language: Language) -> bool:
     return bool(_FIRST_PERSON[language].search(read))
+
+
+def is_of_the_speaker(read: str, language: Language) -> bool:
+    """True if the first person stands in a text at all."""
+    return bool(_FIRST_PERSON_AT_ALL[language].search(read))
 
 
 def tells(read: str, language: Language) -> bool:

@@ -57,6 +57,17 @@ _OVER_SINCE: dict[Language, re.Pattern[str]] = {
         r"(?:不了|不(?:再)?(?:喜欢|爱|吃|喝|玩|用|住|做|干|养|打|看|这样|是)了|没有?了|戒了|不再了|戒掉了|不行了)\s*$"
     ),
 }
+_PUT_RIGHT_BY = re.compile(
+    r"(?:\b(?:not|isn't|wasn't|aren't|instead\s+of|rather\s+than|no\s+longer)(?:\s+(?:on|at|in|this|the|for|until))*"
+    r"|\b(?:moved|changed|rescheduled|postponed|shifted|pushed|switched|brought\s+forward)\s+(?:it\s+)?from"
+    r"|不是|并非|而不是|不在|原定(?:在|是|于)?|原本(?:是|在|定在)?|本来(?:是|在|定在)?|原来(?:是|在|定在)?)\s*$",
+    re.IGNORECASE,
+)
+_GIVES_WAY = re.compile(
+    r"\s*(?:\w+\s+){0,2}?(?:was\s+|got\s+|is\s+|has\s+been\s+)?(?:moved|changed|rescheduled|postponed|shifted|pushed)\s+to\b"
+    r"|[的那]{0,2}.{0,4}?(?:改|推迟|延|提前|挪|换|顺延)(?:到|成|为|在)",
+    re.IGNORECASE,
+)
 _RESTRICTED: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
         r"^[\s,]*(?:(?:right|just|even)\s+)?(?:after|before|at|on|in\s+(?:the|my)|when\w*|while|during|without|past|until"
@@ -66,6 +77,15 @@ _RESTRICTED: dict[Language, re.Pattern[str]] = {
     ),
     "zh": re.compile(r"^(?:的时候|之前|之后|以前|以后)"),
 }
+
+
+def is_put_right(read: str, mention: TimeMention, following: TimeMention | None) -> bool:
+    """True if a time is named as what does not hold: "not on Tuesday", 原定周二; or gives way to the one that follows:
+    周二改到周四.
+    """
+    if _PUT_RIGHT_BY.search(read[max(0, mention.begin - 24) : mention.begin]):
+        return True
+    return following is not None and bool(_GIVES_WAY.match(read, mention.end, following.begin))
 
 
 def was_only(rule: FactRule, before: str, language: Language) -> bool:

@@ -1,0 +1,122 @@
+"""Texts that somebody hands over for something to be done with them: whoever wrote them, it is no word of theirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from hindsight_extractor.domain.testimony.signs import signs, signs_at_the_start
+
+Span = tuple[int, int]
+
+_BLANK_LINE: Final = re.compile(r"\n[ \t]*\n\s*")
+_SENTENCE_ENDS: Final = re.compile(r"[.!?。！？\n]")
+_HANDS_OVER: Final = re.compile(r"(?<!\d)[:：](?!//)\s*|(?<=\d)[:：](?!\d)\s*")
+GONE: Final = "\ue000"
+_QUOTATION_GONE: Final = "“…”"
+# What a task is about was found and taken out before
+_GONE_ALREADY: Final = re.compile(rf"\s*{GONE}")
+# An English verb orders only where a sentence begins or behind words that ask
+_ASKED: Final = re.compile(
+    r"(?:^|[\n.!?,;:()\"'…-]|[\u3000-\uffef]|\b(?:please|pls|plz|kindly|just|you|u|me|to|and|then|now|help|need|want|for|or|a|the))\s*$",
+    re.IGNORECASE,
+)
+# A longer paragraph before the task is what the task is about
+_LONG: Final = 300
+_SHORT_TASK: Final = 160
+# of the first paragraph, and of its sentence behind the task
+_FIRST: Final = 2000
+_REACH: Final = 60
+
+
+def forwarded_in(text: str) -> Iterator[Span]:
+    """From the head of a forwarded letter to the end."""
+    found = signs("mail_heads").search(text)
+    if found:
+        yield found.start(), len(text)
+
+
+def materials_in(text: str) -> Iterator[Span]:
+    """What stands behind "translate:", "this came from HR:" and the like, to the end or to where the writer speaks
+    again; and all that stands before "summarise the above".
+    """
+    paragraphs = list(_paragraphs(text))
+    if not paragraphs:
+        return
+    above = _asked_about(text, paragraphs)
+    if above is not None:
+        yield paragraphs[0][0], above
+        return
+    handed = _handed_over(text, paragraphs)
+    if handed is not None:
+        begin, line_end = handed
+        end = next(
+            (b for b, _ in paragraphs if b > begin and signs_at_the_start("returns").match(text, b)),
+            len(text),
+        )
+        if text[begin : min(end, line_end)].strip():
+            yield begin, min(end, line_end)
+
+
+def _paragraphs(text: str) -> Iterator[Span]:
+    begin = len(text) - len(text.lstrip())
+    for gap in _BLANK_LINE.finditer(text, begin):
+        yield begin, gap.start()
+        begin = gap.end()
+    if text[begin:].strip():
+        yield begin, len(text)
+
+
+def _asked_about(text: str, paragraphs: list[Span]) -> int | None:
+    """Where the last paragraph begins, if it asks for something to be done with what stands before it."""
+    begin, end = paragraphs[-1]
+    if len(paragraphs) < 2 or end - begin > _SHORT_TASK:
+        return None
+    asks = signs("text_tasks").search(text, begin, end)
+    if asks is None:
+        return None
+    if signs("above").search(text, begin, end):
+        return begin
+    return begin if begin > _LONG and signs("handed").search(text, begin, end) else None
+
+
+def _handed_over(text: str, paragraphs: list[Span]) -> Span | None:
+    """Where a text that is handed over begins, and where it must end at the latest."""
+    begin, end = paragraphs[0]
+    for name in ("text_tasks", "tasks_of_it", "received", "looks_at"):
+        for found in signs(name).finditer(text, begin, min(end, begin + _FIRST)):
+            if name.endswith(("tasks", "of_it")) and not _ASKED.search(
+                text[max(0, found.start() - 12) : found.start()]
+            ):
+                continue
+            behind = text[found.end() : min(end, found.end() + _REACH)]
+            colon = _HANDS_OVER.search(behind)
+            said_between = behind[: colon.start()] if colon else behind
+            if name == "tasks_of_it" and not signs("handed").search(said_between):
+                continue
+            if _GONE_ALREADY.match(text, found.end() + colon.end() if colon else end):
+                return None
+            if colon and not _SENTENCE_ENDS.search(said_between):
+                return _behind_colon(text, found.end() + colon.end(), end)
+            if len(paragraphs) > 1 and _stands_alone(text, found, paragraphs[0], name):
+                return end, len(text)
+    return None
+
+
+def _behind_colon(text: str, begin: int, paragraph_end: int) -> Span:
+    """A quotation is all that is handed over of its line; anything else goes on to the end of the message."""
+    if text.startswith(_QUOTATION_GONE, begin):
+        line_end = text.find("\n", begin)
+        return begin, line_end if line_end >= 0 else paragraph_end
+    return begin, len(text)
+
+
+def _stands_alone(text: str, found: re.Match[str], paragraph: Span, name: str) -> bool:
+    """True if a short paragraph asks for something to be done with a text, and the text can only follow."""
+    begin, end = paragraph
+    if end - begin > _SHORT_TASK or name == "looks_at":
+        return False
+    if name == "received":
+        return bool(signs("handed").search(found[0])) or found.end() >= end - 1
+    return bool(signs("handed").search(text, begin, end)) or found.start() - begin < 4
