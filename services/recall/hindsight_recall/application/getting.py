@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-
-import structlog
+from dataclasses import dataclass, field
 
 from hindsight_common.errors import RequestError
 from hindsight_common.events.requests import GetRequest, MemoryAnswer, parse_request
@@ -14,10 +12,10 @@ from hindsight_common.ids import IdFactory
 from hindsight_common.ports.log import MemoryLog
 from hindsight_common.sealing import KeyDestroyed
 from hindsight_recall.application.freshness import Freshness
+from hindsight_recall.application.own_data import compare_owners, own_data_only
 from hindsight_recall.application.projection import Projection
 from hindsight_recall.application.rows import RowMaker
-
-_log = structlog.get_logger(__name__)
+from hindsight_recall.application.telemetry import RecallTelemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +27,7 @@ class GetMemory:
     projection: Projection
     freshness: Freshness
     rows: RowMaker
+    telemetry: RecallTelemetry = field(default_factory=RecallTelemetry)
 
     async def answer(self, tenant: str, data: bytes) -> MemoryAnswer:
         """Raises `RequestError`: `not_found` (404) alike for what is unknown, forgotten and another user's, and
@@ -37,14 +36,10 @@ class GetMemory:
         request = parse_request(GetRequest, data)
         owner = self.ids.owner(tenant, request.user_id)
         is_fresh = await self.freshness.reaches(owner, await self.log.last_sequence(owner))
-        for row in await self.projection.index.get(owner, [request.memory_id]):
-            if row.owner != owner:
-                _log.error("get.owner_mismatch")
-                raise RequestError(
-                    "owner_mismatch",
-                    "the answer was stopped: a store returned another owner's row",
-                    status=500,
-                )
+        with own_data_only("get", self.telemetry):
+            rows = await self.projection.index.get(owner, [request.memory_id])
+            compare_owners(owner, rows)
+        for row in rows:
             with suppress(KeyDestroyed):
                 return MemoryAnswer(memory=shown(await self.rows.memory(row)))
         if not is_fresh:

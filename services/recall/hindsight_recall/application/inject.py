@@ -10,7 +10,6 @@ from typing import Any, Final
 import structlog
 
 from hindsight_common.domain.graph import USER_KEY
-from hindsight_common.errors import RequestError
 from hindsight_common.events.requests import (
     InjectAnswer,
     InjectRequest,
@@ -20,9 +19,9 @@ from hindsight_common.events.requests import (
     parse_request,
 )
 from hindsight_common.ids import IdFactory, Owner
-from hindsight_common.ports.memory_index import OwnerMismatch
 from hindsight_common.ports.working_memory import Utterance
 from hindsight_recall.application.deadline import Deadline
+from hindsight_recall.application.own_data import own_data_only
 from hindsight_recall.application.recall import Recall
 from hindsight_recall.application.relations import Relation, Relations
 from hindsight_recall.application.session_window import SessionWindow
@@ -79,13 +78,8 @@ class Inject:
         """
         request = parse_request(InjectRequest, data)
         owner, steps = self.ids.owner(tenant, request.user_id), Steps()
-        try:
+        with own_data_only("inject", self.telemetry):
             found = await self._find(tenant, owner, request, steps)
-        except OwnerMismatch as fault:
-            self.telemetry.mismatch()
-            _log.error("inject.owner_mismatch")
-            reason = "the answer was stopped: a store returned another owner's data"
-            raise RequestError("owner_mismatch", reason, status=500) from fault
         return self._composed(request, found, steps)
 
     async def _find(self, tenant: str, owner: Owner, request: InjectRequest, steps: Steps) -> _Found:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -12,7 +11,7 @@ import structlog
 
 from hindsight_common.clock import Clock
 from hindsight_common.domain.memory import SHARED, Memory
-from hindsight_common.errors import HindsightError, RequestError
+from hindsight_common.errors import HindsightError
 from hindsight_common.events.requests import (
     RecallAnswer,
     RecalledMemory,
@@ -22,11 +21,12 @@ from hindsight_common.events.requests import (
 )
 from hindsight_common.events.shown import shown
 from hindsight_common.ids import IdFactory, Owner
-from hindsight_common.ports.memory_index import IndexFilter, IndexRow, OwnerMismatch
+from hindsight_common.ports.memory_index import IndexFilter, IndexRow
 from hindsight_common.sealing import KeyDestroyed
 from hindsight_recall.application.channels import Candidate, Channels
 from hindsight_recall.application.deadline import Deadline
 from hindsight_recall.application.freshness import Freshness
+from hindsight_recall.application.own_data import compare_owners, own_data_only
 from hindsight_recall.application.projection import Projection
 from hindsight_recall.application.rows import RowMaker
 from hindsight_recall.application.steps import Steps
@@ -75,13 +75,8 @@ class Recall:
 
         A row of somebody else, wherever it turns up, is an error (500) and an alert, not an answer.
         """
-        try:
+        with own_data_only("recall", self.telemetry):
             return await self.find(tenant, parse_request(RecallRequest, data))
-        except OwnerMismatch as fault:
-            self.telemetry.mismatch()
-            _log.error("recall.owner_mismatch")
-            reason = "the answer was stopped: a store returned another owner's row"
-            raise RequestError("owner_mismatch", reason, status=500) from fault
 
     async def find(
         self, tenant: str, request: RecallRequest, deadline: Deadline | None = None
@@ -115,7 +110,7 @@ class Recall:
         )
         where = self._filter(tenant, request)
         candidates = await self.channels.search(self.projection.index, owner, request.query, where, steps)
-        _compare_owners(owner, [candidate.row for candidate in candidates])
+        compare_owners(owner, [candidate.row for candidate in candidates])
         ranked = self._ranked(request, candidates)
         memories = await self._opened(owner, ranked, request.top_k or self.policy.top_k, steps)
         explained = self._explanation(request, len(candidates), len(ranked)) if request.explain else None
@@ -191,7 +186,7 @@ class Recall:
     async def _read(self, owner: Owner, ids: list[str], steps: Steps) -> dict[str, Memory]:
         memories: dict[str, Memory] = {}
         rows = await self.projection.index.get(owner, ids)
-        _compare_owners(owner, rows)
+        compare_owners(owner, rows)
         for row in rows:
             try:
                 memories[row.memory_id] = await self.rows.memory(row)
@@ -220,11 +215,6 @@ def _last_said(row: IndexRow) -> datetime:
     """A fact that still holds ages from its last confirmation, everything else from when it was said."""
     holds = row.type == "fact" and row.intervals and row.intervals[-1][1] is None
     return datetime.fromtimestamp(row.last_confirmed_at if holds else row.occurred_at, UTC)
-
-
-def _compare_owners(owner: Owner, rows: Sequence[IndexRow]) -> None:
-    if any(row.owner != owner for row in rows):
-        raise OwnerMismatch("a store returned another owner's row")
 
 
 def _recalled(memory: Memory, scored: Score, candidate: Candidate) -> RecalledMemory:

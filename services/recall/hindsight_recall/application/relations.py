@@ -10,9 +10,10 @@ from hindsight_common.clock import Clock
 from hindsight_common.domain.graph import Edge, UserGraph
 from hindsight_common.domain.memory import SHARED
 from hindsight_common.ids import Owner
-from hindsight_common.ports.memory_index import IndexFilter, OwnerMismatch
+from hindsight_common.ports.memory_index import IndexFilter
 from hindsight_recall.application.channels import Candidate, Channels
 from hindsight_recall.application.graph_channel import GraphChannel
+from hindsight_recall.application.own_data import compare_owners
 from hindsight_recall.application.projection import Projection
 from hindsight_recall.application.steps import Steps
 from hindsight_recall.domain.scoring import similarity
@@ -64,8 +65,7 @@ class Relations:
     def _most_similar(
         self, owner: Owner, near: UserGraph, edges: list[Edge], measured: list[Candidate]
     ) -> list[Relation]:
-        if any(candidate.row.owner != owner for candidate in measured):
-            raise OwnerMismatch("a store returned another owner's row")
+        compare_owners(owner, [candidate.row for candidate in measured])
         similarities = {c.row.memory_id: self._similarity(c) for c in measured}
         names = {(node.type, node.key): node.name for node in near.nodes}
         relations = [
