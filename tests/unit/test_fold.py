@@ -228,6 +228,32 @@ def test_what_is_quarantined_in_all_its_evidence_is_not_active() -> None:
     assert _only(fold(_log(bad, good)), "likes", "osaka").status == "active"
 
 
+def test_what_is_quarantined_neither_ends_nor_disputes_nor_words_what_was_said() -> None:
+    home = given_turn("t1", evidence("t1", predicate="lives_in", object_="osaka"))
+    birth = given_turn("t2", evidence("t2", predicate="born_in", object_="osaka"))
+    forged = given_turn(
+        "t3",
+        evidence("t3", predicate="lives_in", object_="berlin", day=2, quarantined="instruction"),
+        evidence("t3", predicate="born_in", object_="berlin", day=2, quarantined="instruction"),
+        evidence(
+            "t3", predicate="lives_in", object_="osaka", day=2, quarantined="instruction", importance=1.0
+        ),
+        evidence("t3", predicate="lives_in", object_="osaka", day=2, negated=True, quarantined="instruction"),
+    )
+    for log in (_log(home, birth, forged), _log(forged, birth, home)):
+        state, without = fold(log), fold(_log(home, birth))
+        for name in ("lives_in", "born_in"):
+            before = _only(without, name, "osaka")
+            kept = state.memories[before.memory_id]
+            assert (kept.status, kept.intervals, kept.importance, kept.sources) == (
+                "active",
+                before.intervals,
+                before.importance,
+                before.sources,
+            )
+            assert _only(state, name, "berlin").status == "quarantined"
+
+
 def test_importance_is_the_greatest_and_a_failed_turn_gives_nothing() -> None:
     log = _log(
         given_turn("t1", evidence("t1", importance=0.9)),

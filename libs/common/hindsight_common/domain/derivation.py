@@ -12,7 +12,10 @@ from hindsight_common.domain.timeline import GroupKey, Interval, disputed, inter
 
 
 def memories_of(group: GroupKey, alive: Sequence[Standing], closings: Iterable[Closing]) -> dict[str, Memory]:
-    """Memory id → memory, of all the living evidence of one group; the same for any order of `alive`."""
+    """Memory id → memory, of all the living evidence of one group; the same for any order of `alive`.
+
+    Evidence in quarantine closes, disputes and words nothing but what rests on it alone.
+    """
     if not alive:
         return {}
     evidence = [standing.evidence for standing in alive]
@@ -21,8 +24,13 @@ def memories_of(group: GroupKey, alive: Sequence[Standing], closings: Iterable[C
         intervals: dict[str, tuple[Interval, ...]] = {evidence[0].memory_id: ((began, None),)}
         contradicting: frozenset[str] = frozenset()
     else:
-        intervals = intervals_of_facts(evidence, closings)
-        contradicting = disputed(evidence, intervals)
+        trusted = [piece for piece in evidence if not piece.quarantined]
+        suspect = sorted(
+            (piece for piece in evidence if piece.quarantined), key=lambda e: e.order, reverse=True
+        )
+        apart: dict[str, tuple[Interval, ...]] = {e.memory_id: ((e.valid_from, None),) for e in suspect}
+        intervals = apart | intervals_of_facts(trusted, closings)
+        contradicting = disputed(trusted, intervals) if trusted else frozenset()
     by_memory: dict[str, list[Standing]] = defaultdict(list)
     for standing in sorted(alive, key=lambda s: s.evidence.order):
         by_memory[standing.evidence.memory_id].append(standing)
@@ -33,10 +41,13 @@ def memories_of(group: GroupKey, alive: Sequence[Standing], closings: Iterable[C
 
 
 def _memory(standing: list[Standing], intervals: tuple[Interval, ...], *, is_disputed: bool) -> Memory:
-    """One memory of its living evidence, in order: the latest gives the text, the greatest the importance."""
-    pieces = [one.evidence for one in standing]
+    """One memory of its living evidence, in order: of what may be shown the latest gives the text, the greatest the
+    importance.
+    """
+    everything = [one.evidence for one in standing]
+    pieces = [e for e in everything if not e.quarantined] or everything
     latest = pieces[-1]
-    quarantined = all(e.quarantined for e in pieces)
+    quarantined = bool(latest.quarantined)
     status: Status = "active"
     if quarantined:
         status = "quarantined"
@@ -63,7 +74,7 @@ def _memory(standing: list[Standing], intervals: tuple[Interval, ...], *, is_dis
         intervals=intervals,
         role_scope=tuple(sorted({role for e in pieces for role in e.role_scope})),
         sources=tuple(dict.fromkeys(Source(e.session_id, e.turn_id, e.message_ids) for e in pieces)),
-        evidence=tuple(dict.fromkeys((e.turn_key, e.memory_id) for e in pieces)),
+        evidence=tuple(dict.fromkeys((e.turn_key, e.memory_id) for e in everything)),
         speaker=latest.speaker,
         subject=latest.subject,
         subject_key=latest.subject_key,
@@ -74,7 +85,7 @@ def _memory(standing: list[Standing], intervals: tuple[Interval, ...], *, is_dis
         people=tuple(sorted({person for e in pieces for person in e.people})),
         granularity=latest.granularity,
         when=latest.when,
-        quarantined=latest.quarantined if quarantined else None,
+        quarantined=latest.quarantined,
         speaker_name=latest.speaker_name,
         pinned=any(one.pinned for one in standing),
     )
