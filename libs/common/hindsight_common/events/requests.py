@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
-from uuid import UUID
 
-from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
 from hindsight_common.events.answers import (
     Answer,
@@ -27,10 +26,10 @@ from hindsight_common.events.answers import (
     TurnAnswer,
     WriteAnswer,
 )
-from hindsight_common.events.content import MAX_MESSAGE_BYTES
 from hindsight_common.events.conversation import ConversationTurn, parse_write
-from hindsight_common.events.fields import AwareTime, Body, Id, clean_text, not_yet, refusal
-from hindsight_common.events.request_schemas import MAX_SAID_CHARACTERS, MEMORY_ID, one_filter, some_change
+from hindsight_common.events.fields import AwareTime, Body, Id, not_yet, refusal
+from hindsight_common.events.request_parts import MemoryId, Query, Said, TimeRange, Weights
+from hindsight_common.events.request_schemas import one_filter, some_change
 from hindsight_common.events.strict_json import Model, build, read_object
 
 __all__ = [
@@ -70,67 +69,6 @@ __all__ = [
 WriteRequest = ConversationTurn
 Status = Literal["active", "provisional", "superseded", "disputed", "cold", "stale", "quarantined"]
 Hidden = Literal["superseded", "disputed", "cold", "stale", "quarantined"]
-
-
-def _check_query(text: str) -> str:
-    if len(text.encode("utf-8", "surrogatepass")) > MAX_MESSAGE_BYTES:
-        raise refusal(f"is longer than {MAX_MESSAGE_BYTES} bytes", code="message_too_large")
-    cleaned = clean_text(text)
-    if not cleaned.strip():
-        raise refusal("must not be blank")
-    return cleaned
-
-
-def _check_memory_id(value: str) -> str:
-    try:
-        return str(UUID(value))
-    except ValueError:
-        raise refusal("is not the id of a memory") from None
-
-
-def _check_said(text: str) -> str:
-    cleaned = clean_text(text).strip()
-    if not cleaned:
-        raise refusal("must not be blank")
-    if len(cleaned) > MAX_SAID_CHARACTERS:
-        raise refusal(f"is longer than {MAX_SAID_CHARACTERS} characters")
-    return cleaned
-
-
-MemoryId = Annotated[str, AfterValidator(_check_memory_id), WithJsonSchema(MEMORY_ID)]
-Query = Annotated[str, AfterValidator(_check_query), Field(json_schema_extra={"minLength": 1})]
-Said = Annotated[str, AfterValidator(_check_said)]
-
-
-class TimeRange(Body):
-    """Over `occurred_at`: from inclusive, until exclusive; one of them may be left open."""
-
-    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
-
-    from_: AwareTime | None = Field(default=None, alias="from")
-    until: AwareTime | None = None
-
-    @model_validator(mode="after")
-    def _is_a_span(self) -> TimeRange:
-        if self.from_ is None and self.until is None:
-            raise refusal("needs from, until or both")
-        if self.from_ is not None and self.until is not None and self.from_ >= self.until:
-            raise refusal("must begin before it ends")
-        return self
-
-
-class Weights(Body):
-    """The shares of a score's parts for one request; only their proportions count."""
-
-    similarity: float = Field(ge=0)
-    importance: float = Field(ge=0)
-    recency: float = Field(ge=0)
-
-    @model_validator(mode="after")
-    def _not_all_zero(self) -> Weights:
-        if self.similarity + self.importance + self.recency <= 0:
-            raise refusal("must not all be zero")
-        return self
 
 
 class RecallRequest(Body):
