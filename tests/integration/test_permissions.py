@@ -251,6 +251,15 @@ async def _refused(
     return told
 
 
+@pytest.mark.parametrize("user", [user.name for user in bus_users(())])
+async def test_whoever_connects_before_the_streams_are_there_asks_for_nothing_it_may_not(
+    connect_as: ConnectAs, user: str
+) -> None:
+    before = refusals.mark()
+    await connect_as(user)
+    assert refusals.since(before) is None
+
+
 # nats-py leaves the socket of a refused connection to the garbage collector
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 async def test_one_without_the_right_password_is_told_so(server: NatsServer) -> None:

@@ -20,7 +20,7 @@ from nats.js import JetStreamContext
 
 from hindsight_common.clock import Clock, SystemClock
 from hindsight_common.errors import RetryLater, StopAndFix
-from hindsight_common.events.streams import STREAMS
+from hindsight_common.events.streams import INTAKE
 from hindsight_common.messaging.connection_events import ConnectionEvents
 from hindsight_common.messaging.credentials import Credentials
 from hindsight_common.messaging.faults import JETSTREAM_NOT_ENABLED, server_faults
@@ -211,17 +211,15 @@ def _no_jetstream(where: str) -> str:
 
 
 async def check_clock(js: JetStreamContext, clock: Clock) -> float | None:
-    """How many seconds this clock is ahead of the server's; None while no stream exists to ask for the time.
+    """How many seconds this clock is ahead of the server's; None before there are streams to ask for the time.
 
     Raises StopAndFix when they are more than 60 s apart: times are copied into everything that is remembered.
     """
-    for stream in STREAMS:
-        before = clock.now()
-        server = await _server_time(js, stream.name)
-        after = clock.now()
-        if server is not None:
-            break
-    else:
+    before = clock.now()
+    # of the stream that every user may ask about; what a user may not ask is answered by nobody
+    server = await _server_time(js, INTAKE.name)
+    after = clock.now()
+    if server is None:
         return None
     ahead_s = (before + (after - before) / 2 - server).total_seconds()
     if abs(ahead_s) > ALLOWED_CLOCK_DIFFERENCE_S:
