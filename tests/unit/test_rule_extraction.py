@@ -186,7 +186,6 @@ def test_a_denial_is_kept_as_one(said: str, predicate: str, thing: str) -> None:
         "Oh great, I just love waiting on hold.",
         "呵呵，我可真喜欢周一早上开会",
         "My name's required on that form",
-        "My ex-husband Tom lives in Leeds",
         "我们家是做水果批发的",
         "我同事都喜欢喝奶茶",
         "Mark: I'm allergic to nuts. I live in Rome.",
@@ -233,10 +232,7 @@ def test_greetings_thanks_questions_and_noise_leave_nothing(said: str) -> None:
             "Hey Mel! Good to see you! I'm swamped with the kids & work. What's up with you? Anything new?",
             "I'm swamped with the kids & work.",
         ),
-        (
-            "I went to a support group yesterday and it was so powerful.",
-            "I went to a support group yesterday and it was so powerful.",
-        ),
+        ("I went to a support group yesterday and it was so powerful.", "I went to a support group yesterday"),
         (
             "嘿，好久不见！我昨天去了一个支持小组，真的特别有力量。你呢？",
             "我昨天去了一个支持小组，真的特别有力量。",
@@ -468,7 +464,7 @@ def test_who_is_named_beside_something_else_is_found(said: str, named: list[tupl
     [
         ("My name is not Kevin, it's Calvin.", [("name", "Kevin", True), ("name", "Calvin", False)]),
         ("I don't live in Rome, it's Milan.", [("lives_in", "Rome", True), ("lives_in", "Milan", False)]),
-        ("I don't like the coffee, it's cold.", [("dislikes", "the coffee", False)]),
+        ("I don't like instant coffee, it's bitter.", [("dislikes", "instant coffee", False)]),
         ("Don't call me Bob.", [("called", "Bob", True)]),
         ("别叫我王总，叫我老王就行", [("called", "王总", True), ("called", "老王", False)]),
         ("我对花粉不过敏，是对尘螨过敏", [("allergic_to", "花粉", True), ("allergic_to", "尘螨", False)]),

@@ -40,7 +40,7 @@ from hindsight_extractor.application.spoken import Spoken
 from hindsight_extractor.application.turn_outcome import TurnOutcome
 from hindsight_extractor.domain.redaction import redact
 from hindsight_extractor.domain.rules import RuleExtractor
-from hindsight_extractor.domain.rules.fact_rules import compile_rules
+from hindsight_extractor.domain.rules.compiling import compile_rules
 from hindsight_extractor.llm import Llm, configured_llm
 
 _INTAKE_AT_ONCE = 32

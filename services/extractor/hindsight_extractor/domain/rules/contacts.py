@@ -18,7 +18,7 @@ _EMAIL = re.compile(
 )
 _PHONE = re.compile(r"(?<![A-Za-z0-9.+-])\+?\(?\d[\d ().-]{5,18}\d(?![A-Za-z0-9-])")
 _PHONE_WORD = re.compile(
-    r"\b(?:phone|mobile|cell|telephone|tel|call|text|reach|whatsapp|my\s+number)\b|电话|手机|联系方式|号码是|打给我|联系我",
+    r"\b(?:phone|mobile|cell|telephone|tel|call|text|reach|whatsapp|(?:my|his|her|their|new|work|home|contact)\s+number|'s\s+number)\b|电话|手机|联系方式|号码是|打给我|联系我",
     re.IGNORECASE,
 )
 _OTHER_NUMBER = re.compile(
@@ -47,22 +47,30 @@ _GIVEN_UP_AFTER = re.compile(
 )
 
 
-def contacts_in(speaker: str, sentence: Sentence, begin: int, end: int) -> Iterator[Fact]:
-    """Email addresses and phone numbers in a clause, for those that it says whose they are."""
+def contacts_in(
+    speaker: str, sentence: Sentence, begin: int, end: int, topic: Subject | None = None
+) -> Iterator[Fact]:
+    """Email addresses and phone numbers in a clause, for those that it says whose they are.
+
+    `topic` = whom a Chinese clause speaks of, named or not; English names whose it is.
+    """
     read = sentence.read[begin:end]
     for email in _EMAIL.finditer(read):
-        yield from _contact(speaker, sentence, begin, email, "email")
+        yield from _contact(speaker, sentence, begin, email, "email", topic)
     if not _PHONE_WORD.search(sentence.read):
         return
     for phone in _PHONE.finditer(read):
         if not _OTHER_NUMBER.search(read[: phone.start()]):
-            yield from _contact(speaker, sentence, begin, phone, "phone")
+            yield from _contact(speaker, sentence, begin, phone, "phone", topic)
 
 
-def _contact(speaker: str, sentence: Sentence, begin: int, found: re.Match[str], name: str) -> Iterator[Fact]:
-    owner = _owner(
-        sentence.read[: begin + found.start()], sentence.read[begin + found.end() :], sentence.language
-    )
+def _contact(
+    speaker: str, sentence: Sentence, begin: int, found: re.Match[str], name: str, topic: Subject | None
+) -> Iterator[Fact]:
+    before, after = sentence.read[: begin + found.start()], sentence.read[begin + found.end() :]
+    owner = _owner(before, after, sentence.language)
+    if sentence.language == "zh":
+        owner = _owner_by_topic(owner, before[begin:], topic)
     if owner is None:
         return
     start, stop = begin + found.start(), begin + found.end()
@@ -97,7 +105,7 @@ def _owner(before: str, after: str, language: Language) -> Subject | None:
         groups = found.groupdict()
         if groups.get("name") and (language == "zh" or looks_like_name(groups["name"])):
             return Subject("named", groups["name"].removesuffix("'s"))
-        word = groups.get("rel") or groups.get("rel2")
+        word = groups.get("rel") or groups.get("rel2") or groups.get("rel3")
         if word:
             return Subject("relation", None, word)
     someone_else = re.compile(
@@ -106,6 +114,20 @@ def _owner(before: str, after: str, language: Language) -> Subject | None:
     if own.search(before) or (own.search(after) and not someone_else.search(before)):
         return Subject("speaker")
     return None
+
+
+_HEADED = re.compile(r"[\s,]*(?:联系|手机|个人)?(?:电话|手机号?码?|号码|联系方式|邮箱|邮件)(?:是|:|\s)*$")
+
+
+def _owner_by_topic(owner: Subject | None, before: str, topic: Subject | None) -> Subject | None:
+    """The owner of what a Chinese clause gives without a word for whose it is: of whom the clause speaks."""
+    if owner is not None and owner.person != "speaker":
+        return owner
+    if re.search(r"[我俺咱]", before):
+        return owner
+    if topic is None or topic.person != "speaker":
+        return topic if _HEADED.search(before) else None
+    return topic if owner is not None or _HEADED.fullmatch(before) else None
 
 
 @cache
@@ -117,7 +139,9 @@ def _owned_by(language: Language) -> re.Pattern[str]:
             rf"[我俺咱](?:的)?(?P<rel>{relation})的(?:[^,我]{{0,4}}){contact}$|[我俺咱](?:的)?(?P<rel2>{relation})[^,我]{{0,3}}(?:邮箱|电话|手机|号码|邮件)"
         )
     contact = r"(?:e-?mail|phone|number|mobile|cell)"
+    bare = alternatives(words_of("en").kinds["bare_relation"])
     return re.compile(
-        rf"\bmy\s+(?:\w+\s+)?(?P<rel>{relation})(?:'s\s+|\s+)(?:new\s+)?{contact}|(?P<name>{NAME_EN})'s\s+(?:new\s+)?{contact}",
+        rf"\b(?P<rel3>{bare})(?:'s|\s+has)\s+(?:got\s+)?(?:an?\s+)?(?:new\s+)?{contact}"
+        rf"|\bmy\s+(?:\w+\s+)?(?P<rel>{relation})(?:'s\s+|\s+)(?:new\s+)?{contact}|(?P<name>{NAME_EN})'s\s+(?:new\s+)?{contact}",
         re.IGNORECASE,
     )

@@ -9,13 +9,14 @@ from datetime import datetime
 
 from hindsight_common.domain.predicates import predicate as declared
 from hindsight_extractor.domain.rules import stance
+from hindsight_extractor.domain.rules.brief import brief
 from hindsight_extractor.domain.rules.clauses import Clause, Parsed
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.people import people_in
 from hindsight_extractor.domain.rules.subjects import lead_end
 from hindsight_extractor.domain.rules.word_lists import Language, words_of
 from hindsight_extractor.domain.testimony.invention import asks_idly, not_meant, only_supposes
-from hindsight_extractor.domain.testimony.orders import chatters, points_above
+from hindsight_extractor.domain.testimony.orders import chatters, orders, points_above
 from hindsight_extractor.domain.testimony.reasons import Reason
 from hindsight_extractor.domain.time_expressions import TimeMention
 
@@ -25,6 +26,10 @@ _PLAIN = 0.35
 _QUESTION = 0.25
 _REMEMBER = 0.8
 _SHORT_CLAUSE = 1.5
+_UNTIL = re.compile(r"(?:until|till|by)\s", re.IGNORECASE)
+_QUOTATION_GONE = "“…”"
+# what matters may be said in two words: "Got promoted!", 今天拿到钥匙了
+_HEAVY = 0.65
 # so much must a question hold beside what it asks: "is my parcel coming today" tells nothing
 _QUESTION_TELLS = 3.0
 _FIRM, _PARTLY_DOUBTED, _DOUBTED, _ASKED = 0.9, 0.75, 0.65, 0.5
@@ -77,29 +82,38 @@ def telling_of(
     covered += [(fact.mention.begin, fact.mention.end) for fact in facts if fact.mention]
     rest = _without(sentence.read, [(0, start), *covered])
     only_names = all(declared(fact.predicate).value == "person" for fact in facts)
-    tells = _tells_more(rest, language, only_names=only_names) if covered else stance.tells(rest, language)
+    tells = _tells_more(rest, language, only_names=only_names) if covered else _tells(said, rest)
     if not tells and not _has_clause_beside(said, covered):
         return Reason.NOTHING
-    return _telling(said, start, at, remembered=bool(remember))
+    return _telling(said, start, at, covered, remembered=bool(remember))
 
 
 def _wanted(said: Parsed, start: int) -> Reason | None:
     """A question or request that tells nothing beside."""
     if _only_asks(said, start):
         return Reason.QUESTION
-    return Reason.REQUEST if stance.requests(said.sentence.read[start:], said.sentence.language) else None
+    read, language = said.sentence.read[start:], said.sentence.language
+    ordered = stance.requests(read, language) or (not said.mentions and orders(read))
+    return Reason.REQUEST if ordered else None
 
 
 def _aside(said: Parsed, read: str, *, has_facts: bool, beside_others: bool) -> Reason | None:
     """What is said of the text above or beside it, or only for the sake of saying it."""
     if points_above(said.sentence.read):
         return Reason.REMARK
+    is_own = stance.is_of_the_speaker(read, said.sentence.language)
+    bare = read.rstrip()
+    if bare.removesuffix(_QUOTATION_GONE).rstrip().endswith(":") and (
+        beside_others or _QUOTATION_GONE in bare
+    ):
+        return Reason.REMARK
+    if _QUOTATION_GONE in read and not is_own:
+        return Reason.REMARK
     if has_facts or said.mentions:
         return None
     if chatters(read):
         return Reason.NOTHING
-    alien = beside_others and not stance.is_of_the_speaker(read, said.sentence.language)
-    return Reason.REMARK if alien else None
+    return Reason.REMARK if beside_others and not is_own else None
 
 
 def _unmeant(said: Parsed) -> Reason | None:
@@ -110,6 +124,15 @@ def _unmeant(said: Parsed) -> Reason | None:
     if asks_idly(read) or only_supposes(read):
         return Reason.SUPPOSED
     return not_meant(read)
+
+
+def _tells(said: Parsed, rest: str) -> bool:
+    """True if a sentence without facts tells something: little is enough of what matters or of a day that is named."""
+    language = said.sentence.language
+    if stance.tells(rest, language):
+        return True
+    weighs = any(w.importance >= _HEAVY and w.pattern.search(rest) for w in words_of(language).weights)
+    return (weighs or bool(said.mentions)) and stance.content_weight(rest, language)[0] >= 1
 
 
 def _has_clause_beside(said: Parsed, covered: Sequence[tuple[int, int]]) -> bool:
@@ -141,7 +164,9 @@ def question_told(said: Parsed, at: datetime) -> Telling | None:
     sentence = said.sentence
     start = stance.opener_length(sentence.read, sentence.language)
     read = sentence.read[start:]
-    if _unmeant(said) or not stance.speaks_of_oneself(read, sentence.language):
+    if _unmeant(said) or any(stance.is_condition(sentence.read[c.begin : c.end]) for c in said.clauses):
+        return None
+    if not stance.speaks_of_oneself(read, sentence.language):
         return None
     if stance.content_weight(read, sentence.language)[0] < _QUESTION_TELLS:
         return None
@@ -149,10 +174,16 @@ def question_told(said: Parsed, at: datetime) -> Telling | None:
 
 
 def _telling(
-    said: Parsed, start: int, at: datetime, *, remembered: bool = False, asked: bool = False
+    said: Parsed,
+    start: int,
+    at: datetime,
+    covered: Sequence[tuple[int, int]] = (),
+    *,
+    remembered: bool = False,
+    asked: bool = False,
 ) -> Telling:
     sentence = said.sentence
-    text = sentence.text[start:].strip()
+    text = sentence.text[start:].strip() if asked else brief(said, start, covered)
     mention = said.time_meant
     importance = _QUESTION if asked else _weight(sentence.read, sentence.language, mention, at)
     return Telling(
@@ -175,7 +206,9 @@ def _only_asks(said: Parsed, start: int) -> bool:
         for c in said.clauses
         if not c.is_asking
         and c.end > start
+        and not stance.is_condition(sentence.read[c.begin : c.end])
         and not stance.requests(_without_leads(said, c), sentence.language)
+        and not orders(_without_leads(said, c))
     )
     return any(c.is_asking for c in said.clauses) and not any(
         stance.tells(sentence.read[max(c.begin, start) : c.end], sentence.language) for c in told
@@ -217,8 +250,14 @@ def event_of(tellings: Sequence[Telling]) -> Event | None:
         importance=max(t.importance for t in kept),
         confidence=_confidence(kept),
         people=tuple(dict.fromkeys(name for t in kept for name in t.people)),
-        mention=next((t.mention for t in kept if t.mention), None),
+        mention=_meant_time(kept),
     )
+
+
+def _meant_time(kept: Sequence[Telling]) -> TimeMention | None:
+    """The first time that is named; the end of a span only where there is no other."""
+    mentions = [telling.mention for telling in kept if telling.mention]
+    return min(mentions, key=lambda mention: bool(_UNTIL.match(mention.words)), default=None)
 
 
 def _confidence(kept: Sequence[Telling]) -> float:
@@ -257,5 +296,7 @@ def _joined(texts: Sequence[str]) -> str:
     joined = texts[0]
     for text in texts[1:]:
         gap = "" if re.search(r"[\u3000-\u9fff\uff00-\uffef]$", joined) else " "
-        joined += gap + text
+        # a line without a full stop, or one whose end was left out
+        stop = "." if re.search(r"[A-Za-z0-9)%€$£]$", joined) else ""
+        joined += stop + gap + text
     return joined

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from hindsight_common.domain.text import normal_key
 from hindsight_common.ports.extraction import ExtractedItem, Extraction, Turn
 from hindsight_extractor.domain.rules import stance
 from hindsight_extractor.domain.rules.clauses import parsed
@@ -15,10 +17,11 @@ from hindsight_extractor.domain.rules.events import Event, Telling, event_of, qu
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.facts import FactReader
 from hindsight_extractor.domain.rules.prose import Sentence, language_of, sentences
-from hindsight_extractor.domain.rules.speakers import said_by
+from hindsight_extractor.domain.rules.speakers import THE_USER, said_by
 from hindsight_extractor.domain.testimony import Reason, Testimony, testimonies
 from hindsight_extractor.domain.testimony.instructions import instructing_passage, instructs
 from hindsight_extractor.domain.testimony.invention import asks_idly
+from hindsight_extractor.domain.testimony.orders import chatters
 
 _ASKED_TO_KEEP = 0.1
 _MOST_QUESTIONS = 20
@@ -33,13 +36,19 @@ _INSTRUCTION_WEIGHS = 0.1
 class _Heard:
     """What has been taken from one speaker's messages, each with the id of its message.
 
-    `commanding` = the first message that tries to instruct the memory, with its id.
+    `commanding` = the first message that tries to instruct the memory, with its id. `others` = the keys of the names
+    of those who speak for themselves in the turn.
     """
 
     commanding: tuple[str, str] | None
+    others: frozenset[str]
     facts: list[tuple[Fact, Sentence, str]] = field(default_factory=list)
     tellings: list[tuple[Telling, str]] = field(default_factory=list)
     questions: list[tuple[Telling, str]] = field(default_factory=list)
+
+    def is_hearsay(self, fact: Fact) -> bool:
+        """True if the fact is of somebody who speaks in the same turn."""
+        return normal_key(fact.subject) in self.others
 
 
 class RuleExtractor:
@@ -64,10 +73,19 @@ class RuleExtractor:
         """
         at = _in_zone(turn.occurred_at, turn.time_zone)
         items: list[ExtractedItem] = []
-        for speaker, messages in said_by(turn):
-            heard = _Heard(next(((m.content, m.id) for m in messages if instructs(m.content)), None))
+        questions = _asked_before(turn)
+        by_speaker = list(said_by(turn))
+        present = {normal_key(speaker): speaker for speaker, _ in by_speaker if speaker != THE_USER}
+        if turn.user_name:
+            present[normal_key(turn.user_name)] = THE_USER
+        for speaker, messages in by_speaker:
+            heard = _Heard(
+                next(((m.content, m.id) for m in messages if instructs(m.content)), None),
+                frozenset(key for key, name in present.items() if name != speaker),
+            )
             reader = FactReader(speaker)
             for testimony in testimonies(messages):
+                reader.begin_message(questions.get(testimony.message.id))
                 await _hear(heard, reader, testimony, at)
             items += _items(speaker, heard)
         return Extraction(tuple(items))
@@ -80,7 +98,8 @@ async def _hear(heard: _Heard, reader: FactReader, testimony: Testimony, at: dat
     invented = stance.is_fiction(text[:_FICTION_SHOWS_WITHIN], language_of(text[:_FICTION_SHOWS_WITHIN]))
     for number, sentence in enumerate(sentences(text), start=1):
         said = parsed(sentence, at)
-        facts = [] if invented or sentence.is_anothers else reader.read(said)
+        unread = invented or sentence.is_anothers or chatters(sentence.read)
+        facts = [] if unread else [fact for fact in reader.read(said) if not heard.is_hearsay(fact)]
         heard.facts += [(fact, sentence, message.id) for fact in facts]
         telling = telling_of(said, facts, at, beside_others=comments)
         if isinstance(telling, Telling):
@@ -170,6 +189,15 @@ def _instruction_item(content: str, message_id: str, speaker: str) -> ExtractedI
         speaker=speaker,
         quarantined="instruction",
     )
+
+
+def _asked_before(turn: Turn) -> dict[str, str]:
+    """By the id of a message what the assistant said right before it."""
+    return {
+        message.id: before.content
+        for before, message in pairwise(turn.messages)
+        if before.role == "assistant" and message.role == "user"
+    }
 
 
 def _in_zone(at: datetime, time_zone: str) -> datetime:

@@ -10,7 +10,9 @@ from hindsight_common.domain.predicates import predicate as declared
 from hindsight_extractor.domain.rules import wording
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.fact_rules import FactRule, fact_rules
+from hindsight_extractor.domain.rules.kinds import kind
 from hindsight_extractor.domain.rules.objects import Span, has_ended, is_listed, objects_of
+from hindsight_extractor.domain.rules.places import is_known_place
 from hindsight_extractor.domain.rules.prose import Sentence
 from hindsight_extractor.domain.rules.standing import is_restricted
 from hindsight_extractor.domain.rules.subjects import Subject
@@ -23,8 +25,10 @@ _STRONG = re.compile(
     r"\b(?:severely|deathly|extremely|absolutely|really\s+hate|love)\b|严重|最(?:喜欢|爱|讨厌)|致命|非常",
     re.IGNORECASE,
 )
+# What is said of somebody by a common noun
+_COMMON = frozenset({"job", "marital_status", "diet", "gender"})
 # A second fact in the same words: the job beside the employer, the place moved from.
-_FURTHER = (("role", "job"), ("before", "lived_in"), ("subject", "studies"))
+_FURTHER = (("role", "job"), ("before", "lived_in"), ("subject", "studies"), ("home", "lives_in"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,10 @@ class FactMaker:
                 and _fits_role(rule, further, groups[further] or "", seen.language)
             ):
                 second = fact_rules(seen.language).first(name)
-                yield self._fact(Claim(second, {}, whom, faith), seen, found.span(further))
+                # a time in the clause is when what its own rule tells began
+                yield replace(
+                    self._fact(Claim(second, {}, whom, faith), seen, found.span(further)), begins=False
+                )
 
     def relation(self, seen: Seen, span: Span, word: str, name: str) -> Fact:
         """That the relation or pet which `word` tells is called `name`."""
@@ -132,7 +139,10 @@ class FactMaker:
         thing = seen.sentence.text[begin:end]
         parts = {key: value for key, value in claim.groups.items() if value}
         statement = wording.Statement(
-            template, thing, parts, owned=wording.is_owned(seen.sentence.read, begin)
+            template,
+            _lowered(thing, name) if begin == 0 else thing,
+            parts,
+            owned=not claim.rule.whole and wording.is_owned(seen.sentence.read, begin),
         )
         people = (claim.whom.name, thing if declared(name).value == "person" else None)
         return Fact(
@@ -160,7 +170,17 @@ def _claim(rule: FactRule, groups: Mapping[str, str | None], seen: Seen, after: 
     return replace(claim, negated=negated, ended=rule.over or (negated and said_over))
 
 
+def _lowered(thing: str, name: str) -> str:
+    """What a sentence began with, as it stands inside one."""
+    is_common = name in _COMMON and thing[1:2].islower()
+    return thing[0].lower() + thing[1:] if is_common else thing
+
+
 def _fits_role(rule: FactRule, group: str, text: str, language: Language) -> bool:
+    if group == "home":
+        return is_known_place(text)
+    if group == "subject" and language == "zh":
+        return text.isascii() or kind("studied").holds(text)
     return group != "role" or rule.role_only is None or is_listed(text, rule.role_only, language)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from hindsight_common.domain.predicates import predicate as declared
@@ -12,55 +12,23 @@ from hindsight_extractor.domain.rules.clauses import Clause, Parsed
 from hindsight_extractor.domain.rules.contacts import contacts_in
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.fact_making import FactMaker, Seen
-from hindsight_extractor.domain.rules.rule_reading import SURE, TENTATIVE, Reading, RuleReader
-from hindsight_extractor.domain.rules.subjects import (
-    Found,
-    Subject,
+from hindsight_extractor.domain.rules.gaps import Gaps
+from hindsight_extractor.domain.rules.kinds import kind
+from hindsight_extractor.domain.rules.naming import NAMES_IT, NAMING, REPORTS
+from hindsight_extractor.domain.rules.pieces import pieces_of
+from hindsight_extractor.domain.rules.prose import Sentence
+from hindsight_extractor.domain.rules.relatives import (
     introduced_in,
+    one_mentioned,
     relations_listed,
     relations_named,
-    shows_as_name,
-    subject_of,
 )
+from hindsight_extractor.domain.rules.rule_reading import SURE, TENTATIVE, Reading, RuleReader
+from hindsight_extractor.domain.rules.subjects import Found, Subject, shows_as_name, subject_of
+from hindsight_extractor.domain.rules.topics import Topics
 from hindsight_extractor.domain.rules.views import view_of
-from hindsight_extractor.domain.rules.word_lists import Language
-
-# "Tomas said he …" is Tomas's own word for it; what somebody said of others is hearsay.
-_REPORTS: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(
-        r"\s+(?:said|says|told\s+(?:me|us)|mentioned|thinks?|claims?|admitted|believes?|feels)\b(?:\s+to\s+me)?"
-        r"(?:\s+that)?(?P<self>\s+(?:he|she|they)(?=[\s']))?",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        r"(?:跟我|告诉我|对我|和我)?(?:说|提到|表示|讲|告诉我|提过|觉得|认为)(?:过|了)?[,:]?"
-        r"(?P<self>他们|她们|他|她|自己)?"
-    ),
-}
-# What follows "my sister": " is called Ida", "'s name is Ida"
-_NAMING: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(
-        r"(?:'s\s+name)?(?:'s|\s+is|\s+was)(?:\s+(?:called|named))?"
-        r"\s+(?P<o>(?-i:[A-Z])[\w'-]*(?:\s+(?-i:[A-Z])[\w'-]*){0,2})\s*(?:$|[,.!]|\s+and\s)",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        r"(?:的)?(?:名字|全名|小名)?(?:叫做|名叫|叫|是叫)(?P<o>[\u4e00-\u9fff·]{1,6}|[A-Z][A-Za-z ]*)(?:了|啦)?$"
-    ),
-}
-
-# After "I have a dog": "his name is Max", 名字叫短腿
-_NAMES_IT: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(
-        r"\s*(?:and\s+)?(?:(?:his|her|its|their|the\s+\w+'s)\s+name(?:'s|\s+is)"
-        r"|(?:he|she|it)(?:'s|\s+is)\s+(?:called|named)|(?:called|named))\s+(?P<o>(?-i:[A-Z])[\w'-]*)\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        r"(?:它|他|她|这家伙)?(?:的)?(?:名字|小名|大名|全名)?(?:叫做|名叫|叫|是叫)"
-        r"(?P<o>[\u4e00-\u9fff·]{1,6}|[A-Z][A-Za-z ]*)(?:了|啦)?$"
-    ),
-}
+from hindsight_extractor.domain.rules.word_lists import Language, words_of
+from hindsight_extractor.domain.time_expressions import TimeMention
 
 
 class FactReader:
@@ -72,34 +40,111 @@ class FactReader:
         self._rules = RuleReader(self._maker)
         self._third: Subject | None = None
         self._introduced: Subject | None = None
+        self._gaps = Gaps()
+        self._topics = Topics()
         self._unnamed: str | None = None
         self._has_spoken = False
+
+    def begin_message(self, question: str | None = None) -> None:
+        """Whom another message spoke of is nobody in this one; `question` is what the assistant said before it."""
+        self._gaps.begin_message(question)
+        self._topics.begin_message()
 
     def read(self, parsed: Parsed) -> list[Fact]:
         """The facts of a sentence; none from what it asks, supposes, or reports of others about others."""
         sentence, mentions = parsed.sentence, parsed.mentions
         facts: dict[tuple[str, str, str, bool], Fact] = {}
         carried: Subject | None = None
+        self._topics.begin_sentence(sentence.read)
+        self._gaps.begin_sentence()
         for clause in parsed.clauses:
             mention = next((m for m in mentions if clause.begin <= m.begin < clause.end), None)
             seen = Seen(sentence, view_of(sentence, clause, mentions), mention)
             found = subject_of(seen.view.read, 0, len(seen.view.read), sentence.language)
             subject = self._resolved(found, carried, sentence.language)
+            if sentence.language == "en" and found.subject is None:
+                seen, found, subject = self._completed(clause, seen, found, carried=subject)
             carried = subject or carried
-            if clause.holds:
-                for fact in self._stated(clause, seen, found, subject):
-                    self._remember(fact)
-                    dated = replace(fact, mention=mention) if fact.begins else fact
-                    facts.setdefault((fact.subject, fact.predicate, fact.object, fact.negated), dated)
-                carried, self._introduced = self._introduced or carried, None
+            stated = (
+                list(self._stated(clause, seen, found, subject, is_alone=not facts)) if clause.holds else []
+            )
+            carried = self._introduced or carried
+            if sentence.language == "zh":
+                self._topics.pass_clause(seen.view.read, found, self._introduced or subject)
+            else:
+                whom = subject or (self._unsaid(clause, sentence) if stated else None)
+                heads = sentence.read.startswith(":", clause.end)
+                self._gaps.pass_clause(sentence.read[clause.begin : clause.end], whom, is_heading=heads)
+            self._introduced = None
+            stated += self._apart(clause, sentence, mentions, stated)
+            for fact in stated:
+                self._remember(fact)
+                dated = replace(fact, mention=mention) if fact.begins else fact
+                facts.setdefault((fact.subject, fact.predicate, fact.object, fact.negated), dated)
+        if sentence.language == "en":
+            self._third = one_mentioned(sentence.read) or self._third
         self._rules.end_sentence()
+        self._gaps.end_sentence()
         self._has_spoken = True
-        return list(facts.values())
+        return list(_one_job_each(facts.values()) if sentence.language == "zh" else facts.values())
+
+    def _completed(
+        self,
+        clause: Clause,
+        seen: Seen,
+        found: Found,
+        *,
+        carried: Subject | None = None,
+        is_piece: bool = False,
+    ) -> tuple[Seen, Found, Subject | None]:
+        """An English clause with the subject that it leaves out, if that can be told."""
+        before = seen.sentence.read[: clause.begin]
+        filled = self._gaps.fill(seen.view.read, found.begin, before, self._third, is_piece=is_piece)
+        if filled is None:
+            return seen, found, carried
+        whole = replace(seen, view=seen.view.beginning(filled.words, filled.begin))
+        return whole, Found(None, 0, filled.subject_end), filled.subject
+
+    def _apart(
+        self, clause: Clause, sentence: Sentence, mentions: Sequence[TimeMention], stated: Sequence[Fact]
+    ) -> Iterator[Fact]:
+        """What the parts of a clause state that have no subject of their own: "I'm Jo, 34, allergic to nuts"."""
+        for piece in pieces_of(clause, sentence):
+            if not piece.holds or any(fact.end > piece.begin for fact in stated):
+                continue
+            seen = Seen(sentence, view_of(sentence, piece, mentions))
+            found = subject_of(seen.view.read, 0, len(seen.view.read), "en")
+            if found.subject is not None:
+                yield from self._stated(piece, seen, found, self._resolved(found, None, "en"), is_alone=False)
+                continue
+            seen, found, subject = self._completed(piece, seen, found, is_piece=True)
+            yield from self._ruled(piece, seen, found, subject)
+
+    def _unsaid(self, clause: Clause, sentence: Sentence) -> Subject | None:
+        return self._gaps.meant(sentence.read[: clause.begin], "either", self._third)
+
+    def _ruled(self, clause: Clause, seen: Seen, found: Found, subject: Subject | None) -> Iterator[Fact]:
+        unsaid = subject or self._unsaid(clause, seen.sentence)
+        yield from self._rules.read(
+            Reading(
+                clause,
+                seen,
+                found.begin,
+                found.end,
+                subject,
+                _faith(clause, None, unsaid),
+                self._third,
+                opens_the_turn=not self._has_spoken,
+                unsaid=unsaid,
+            )
+        )
 
     def _resolved(self, found: Found, carried: Subject | None, language: Language) -> Subject | None:
         subject = found.subject
+        if language == "zh":
+            return self._topics.of(found, self._topics.who_is(found.word) if found.word else subject)
         if subject is None:
-            return carried if found.joined or language == "zh" else None
+            return carried if found.joined else None
         if subject.person == "pronoun":
             return self._third
         if subject.person in ("named", "relation"):
@@ -110,38 +155,64 @@ class FactReader:
         """Who was just named is whom "he", "she" and "who" mean next."""
         if declared(fact.predicate).relation == "KNOWS" and declared(fact.predicate).value == "person":
             self._third = Subject("named", fact.object)
+            self._topics.meet(self._third)
 
-    def _stated(self, clause: Clause, seen: Seen, found: Found, subject: Subject | None) -> Iterator[Fact]:
-        yield from contacts_in(self._speaker, seen.sentence, clause.begin, clause.end)
+    def _stated(
+        self, clause: Clause, seen: Seen, found: Found, subject: Subject | None, *, is_alone: bool
+    ) -> Iterator[Fact]:
+        yield from contacts_in(self._speaker, seen.sentence, clause.begin, clause.end, subject)
+        introduced = list(self._introductions(seen, found))
+        yield from introduced
         own = found.subject
-        if own and own.relation and own.name:
-            yield self._maker.relation(seen, (found.begin, found.end), own.relation, own.name)
-        elif own and own.relation:
-            naming = _NAMING[seen.language].match(seen.view.read, found.end)
-            if naming and may_be_called(naming["o"]):
-                yield from self._named(seen, found.begin, own, own.relation, naming)
-                return
-        unnamed, self._unnamed = self._unnamed, introduced_in(seen.view.read, seen.language)
-        naming = _NAMES_IT[seen.language].match(seen.view.read) if unnamed else None
-        if unnamed and naming and may_be_called(naming["o"]):
-            name = seen.view.text(seen.sentence, naming.span("o"))
-            yield self._maker.relation(seen, naming.span(), unnamed, name)
+        if introduced and not (own and own.relation and own.name):
             return
         yield from self._mentioned(seen, found.end)
         if own and own.person == "pronoun" and subject is None:
             return
         start, faith = found.end, _faith(clause, own, subject)
+        if own is None and seen.language == "en" and (subject is None or not found.joined):
+            yield from self._ruled(clause, seen, found, subject)
+            return
         if own is None and found.joined:
             # rules begin with the white space before the verb
             start = max(found.begin - 1, 0)
-        report = _REPORTS[seen.language].match(seen.view.read, start)
+        report = REPORTS[seen.language].match(seen.view.read, start)
         if report and subject and subject.person != "speaker":
             if not report["self"]:
                 return
             start, faith = report.end(), faith * 0.85
+        third = self._topics.third if seen.language == "zh" else self._third
         yield from self._rules.read(
-            Reading(clause, seen, found.begin, start, subject, faith, self._third, not self._has_spoken)
+            Reading(
+                clause,
+                seen,
+                found.begin,
+                start,
+                subject,
+                faith,
+                third,
+                opens_the_turn=not self._has_spoken,
+                is_assumed=own is None and seen.language == "zh" and not self._topics.is_said,
+                is_alone=own is None and is_alone,
+            )
         )
+
+    def _introductions(self, seen: Seen, found: Found) -> Iterator[Fact]:
+        """Who the subject is, or who the one that was spoken of before without a name."""
+        own = found.subject
+        if own and own.relation and own.name:
+            if words_of(seen.language).relations.get(own.relation.lower()) != "former":
+                yield self._maker.relation(seen, (found.begin, found.end), own.relation, own.name)
+        elif own and own.relation:
+            naming = NAMING[seen.language].match(seen.view.read, found.end)
+            if naming and may_be_called(naming["o"]):
+                yield from self._named(seen, found.begin, own, own.relation, naming)
+                return
+        unnamed, self._unnamed = self._unnamed, introduced_in(seen.view.read, seen.language)
+        naming = NAMES_IT[seen.language].match(seen.view.read) if unnamed else None
+        if unnamed and naming and may_be_called(naming["o"]):
+            name = seen.view.text(seen.sentence, naming.span("o"))
+            yield self._maker.relation(seen, naming.span(), unnamed, name)
 
     def _mentioned(self, seen: Seen, begin: int) -> Iterator[Fact]:
         """The people that a clause names beside its subject: "with my friend Ana", "my kids Ella and Tom"."""
@@ -157,7 +228,17 @@ class FactReader:
     ) -> Iterator[Fact]:
         name = seen.view.text(seen.sentence, naming.span("o"))
         self._third = self._introduced = replace(own, name=name)
+        self._topics.meet(self._third)
         yield self._maker.relation(seen, (begin, naming.end("o")), word, name)
+
+
+def _one_job_each(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Of what one sentence tells of a person's work, the word for the job, if it has one, and not the doing of it."""
+    facts = list(facts)
+    titled = {f.subject for f in facts if f.predicate == "job" and kind("calling").holds(f.object)}
+    for fact in facts:
+        if fact.predicate != "job" or fact.subject not in titled or kind("calling").holds(fact.object):
+            yield fact
 
 
 def _faith(clause: Clause, own: Subject | None, subject: Subject | None) -> float:

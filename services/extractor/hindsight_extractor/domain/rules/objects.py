@@ -5,50 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hindsight_common.domain.predicates import object_kind
 from hindsight_common.domain.text import fold_text
-from hindsight_extractor.domain.rules import chinese_names
+from hindsight_extractor.domain.rules import chinese_names, english_objects
+from hindsight_extractor.domain.rules.english_objects import EMOJI
 from hindsight_extractor.domain.rules.fact_rules import FactRule
+from hindsight_extractor.domain.rules.kinds import amount_length, kind
+from hindsight_extractor.domain.rules.places import is_known_place
 from hindsight_extractor.domain.rules.prose import HIDDEN
-from hindsight_extractor.domain.rules.subjects import looks_like_name
 from hindsight_extractor.domain.rules.word_lists import Language, words_of
 
 Span = tuple[int, int]
 
-_EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
-_LOOSE_END_EN = re.compile(r"(?:\s+(?:for|to|at|in|on|with|and|or|of|by|from|about))+$", re.IGNORECASE)
-_CUT_EN = re.compile(
-    rf"\s*(?:[;:!?()\[\]…~{_EMOJI}]|\.(?=\s|$)|\s[-–—]\s"
-    r"|\s(?:because|since|when|whenever|while|if|but|so|and\s+(?:i|we|he|she|it|they|my|that)|which|that|who|where|although|though"
-    r"|even|especially|particularly|too|as\s+well|a\s+lot|very\s+much|so\s+much|to\s+death|to\s+bits|anymore|any\s?more|any\s+longer"
-    r"|these\s+days|nowadays|right\s+now|now|at\s+the\s+moment|at\s+all|currently|for\s+(?:a|an|about|almost|over|nearly|many|several"
-    r"|\d+|one|two|three|four|five|six|seven|eight|nine|ten|years|months|my|our|fun|dinner|lunch|breakfast)|with\s+(?:my|our|his|her|the|a)"
-    r"|every\w*|in\s+the\s+(?:morning|afternoon|evening|summer|winter|past)|on\s+(?:weekends?|\w+days)|more\s+than|over|before|after"
-    r"|until|lately|recently|again|already|the\s+most|best|than|instead|either|anyway|by\s+the\s+way|btw|please|to\s+be\s+honest"
-    r"|just|ever|since|originally|as\s+(?:an?|the|my|our)|esp|lol|haha|tbh|imo|rn|ngl|smh|pls|plz|thx|i\.e|e\.g)\b)",
-    re.IGNORECASE,
-)
-_ENDED_EN = re.compile(r"\b(?:any\s?more|any\s+longer)\b", re.IGNORECASE)
-_BAD_EN = re.compile(
-    r"^(?:it|its|it's|that|this|these|those|them|him|her|you|your|us|me|how|when|what|where|who|why|to\s+(?:be|hear|see|know|get|have|say)"
-    r"|the\s+(?:idea|way|fact|thought|sound|look|vibe|energy|feeling|best|most|same|other)|everything|anything|nothing|something|all"
-    r"|being|seeing|hearing|talking|one|some|both|mine|yours|each|his|their|much|more|about|as|at|of|on|in|with|up|like|really|so|such|etc|esp|out|well|less|home|twice|once|away|around|properly|quickly"
-    r"|very|too|going|always|never|not|just|there|here|doing|making\s+a|any|hard|late|alone|together|am|is|are|was|do|did)\b"
-    r"|\b(?:i|me|you|your|you're|we|us|he|she|they)\b",
-    re.IGNORECASE,
-)
-_LIST_EN = re.compile(r"\s*,\s*(?:and|or)\s+|\s*,\s*|\s+(?:and|or|nor|&)\s+|\s*&\s*", re.IGNORECASE)
-_TOGETHER_EN = re.compile(
-    r"\b(?:rock\s+(?:and|&)\s+roll|mac\s+and\s+cheese|fish\s+and\s+chips|arts\s+and\s+crafts|peanut\s+butter\s+and\s+jelly"
-    r"|dungeons\s+and\s+dragons|r\s*&\s*b|d\s*&\s*d|black\s+and\s+white|bed\s+and\s+breakfast)\b",
-    re.IGNORECASE,
-)
-_NO_PLACE_EN = re.compile(
-    r"^(?:a|an|my|our|his|her|their|this|that|such|one|some|it|there|here|another|fear|peace|harmony|constant|different|apartment|apt|room|unit|flat|suite|building|floor)\b",
-    re.IGNORECASE,
-)
 _CUT_ZH = re.compile(
-    rf"[,;:!?。()…~{_EMOJI}{HIDDEN}]|因为|所以|但是|但(?!丁)|不过(?![敏去来问关])|而且|的时候|之后|以后|之前|已经|一直|快(?=.*年)|有(?=.{{1,3}}年)|都(?=.{{1,3}}年)|(?<=.)[却就]?(?:不喜欢|不爱|不吃|不喝|讨厌)"
+    rf"[,;:!?。()…~{EMOJI}{HIDDEN}]|因为|所以|但是|但(?!丁)|不过(?![敏去来问关])|而且|的时候|之后|以后|之前|已经|一直|快(?=.*年)|有(?=.{{1,3}}年)|都(?=.{{1,3}}年)|(?<=.)[却就]?(?:不喜欢|不爱|不吃|不喝|讨厌)"
 )
 _DURATION_ZH = re.compile(
     r"(?:快|都|已经|有|将近|差不多)*[一二两三四五六七八九十几半\d]+个?多?(?:年|个?月|天|周|星期|礼拜)(?:多|半)?了?$"
@@ -70,11 +39,6 @@ _NO_EMPLOYER_ZH = re.compile(
 )
 
 
-# "my name's required", "my name is wrong" name nobody
-_NO_NAME_EN = re.compile(
-    r"(?:ed|ing|ly|ant|ent)$|^(?:wrong|correct|private|secret|public|long|short|weird|different|unique|common|too|very|hard)\b",
-    re.IGNORECASE,
-)
 _NAMING = frozenset({"name", "called", "relation", "has_pet"})
 # An address that the table of places need not know
 _BEFORE_MAKER = re.compile(
@@ -88,7 +52,7 @@ _ADMINISTRATIVE = re.compile(
 
 def objects_of(rule: FactRule, said: str, language: Language) -> Iterator[Span]:
     """Where in the words after the verb the objects stand, each fit for the rule; none if the first is not."""
-    kept_whole = language == "en" and bool(_TOGETHER_EN.search(said))
+    kept_whole = language == "en" and english_objects.stays_whole(said)
     parts = _parts(said, language) if rule.many and not kept_whole else [(0, len(said))]
     for number, (begin, end) in enumerate(parts):
         span = _trimmed(said, begin, end, rule, language)
@@ -103,14 +67,14 @@ def objects_of(rule: FactRule, said: str, language: Language) -> Iterator[Span]:
 def has_ended(said: str, language: Language) -> bool:
     """True if the words after the verb say that it is so no more: "… anymore", 不…了."""
     if language == "en":
-        return bool(_ENDED_EN.search(said))
+        return english_objects.has_ended(said)
     return bool(re.search(r"了[。!,~\s]*$|了(?=[,;。])", said))
 
 
 def _parts(said: str, language: Language) -> list[Span]:
     spans = []
     begin = 0
-    for found in (_LIST_EN if language == "en" else _LIST_ZH).finditer(said):
+    for found in english_objects.listed(said) if language == "en" else _LIST_ZH.finditer(said):
         if found.start() > begin:
             spans.append((begin, found.start()))
         begin = found.end()
@@ -123,26 +87,22 @@ def _is_too_long(part: str, language: Language) -> bool:
 
 def _trimmed(said: str, begin: int, end: int, rule: FactRule, language: Language) -> Span | None:
     text = said[begin:end]
-    cut = (_CUT_EN if language == "en" else _CUT_ZH).search(text)
-    if cut and not rule.dates:
-        text = text[: cut.start()]
-        text = _LOOSE_END_EN.sub("", text) if language == "en" else text
-    if language == "en" and not rule.commas and not rule.place and not rule.dates:
-        text = text.split(",")[0]
-    if language == "en" and rule.place:
-        text = re.split(r"\s+(?:and|with|near)\s+(?=[a-z])|,\s+(?=[a-z])", text, maxsplit=1)[0]
-    if language == "zh":
-        text = _DURATION_ZH.sub("", text.rstrip()) if not rule.dates else text
-        text = _TAIL_ZH.sub("", text.rstrip())
+    if language == "en":
+        text = english_objects.cut(text, rule)
+    elif not rule.dates:
+        end_of_it = _CUT_ZH.search(text)
+        text = _DURATION_ZH.sub("", (text[: end_of_it.start()] if end_of_it else text).rstrip())
+    text = _TAIL_ZH.sub("", text.rstrip()) if language == "zh" else text
     text = text.rstrip(" .,!?;:。、~'\"")
     lead = len(text) - len(text.lstrip(" '\""))
-    if language == "en" and (rule.bare or (rule.only and not is_listed(text, rule.only, language))):
-        text = re.split(r"\s+(?:at|for|in|with|from|who|to|on|by|of|and)\s", text, maxsplit=1)[0]
     if language == "en":
-        own = re.match(r"\s*(?:my|our|(?:a\s+lot|lots|a\s+ton|tons|plenty)\s+of)\s+", text, re.IGNORECASE)
-        lead = own.end() if own else lead
+        if rule.bare or (rule.only and not is_listed(text, rule.only, language)):
+            text = english_objects.without_what_follows(text)
+        lead = english_objects.own_length(text) or lead
     if rule.exact and rule.only:
         lead = max(lead, len(text) - _listed_length(text, rule.only, language))
+    if rule.kind:
+        lead = max(lead, amount_length(text))
     kept = text[lead:]
     return (begin + lead, begin + len(text)) if is_fit(rule, kept, language) else None
 
@@ -153,41 +113,25 @@ def is_fit(rule: FactRule, text: str, language: Language) -> bool:
         return False
     if rule.only is not None and not is_listed(text, rule.only, language) and not _is_made_by(text, rule):
         return False
+    if rule.kind is not None and not kind(rule.kind).holds(text):
+        return False
+    if rule.unlike is not None and text in kind(rule.unlike).words:
+        return False
     if rule.digits and not re.search(r"\d", text) and not _names_a_month(text):
         return False
-    return _fits_english(rule, text) if language == "en" else _fits_chinese(rule, text)
-
-
-def _fits_english(rule: FactRule, text: str) -> bool:
-    if len(text.split()) > rule.words or (not rule.commas and not rule.dates and _BAD_EN.search(text)):
-        return False
-    if rule.predicate in ("name", "called"):
-        return _fits_as_english_name(rule, text)
-    if rule.predicate == "address":
-        return _starts_high(text)
-    if rule.place:
-        return not _NO_PLACE_EN.match(text) and (_starts_high(text) or _is_known_place(text))
-    if rule.proper:
-        return _starts_high(text) or bool(re.match(r"(?:an?|the)\s+\w+(?:\s+\w+){0,3}$", text, re.IGNORECASE))
-    return True
-
-
-def _fits_as_english_name(rule: FactRule, text: str) -> bool:
-    if rule.opening or rule.greeted:
-        return looks_like_name(text) and object_kind(text) is None
-    if text[:1].islower():
-        return not _NO_NAME_EN.search(text)
-    return rule.predicate == "name" or looks_like_name(text)
+    return english_objects.fits(rule, text) if language == "en" else _fits_chinese(rule, text)
 
 
 def _fits_chinese(rule: FactRule, text: str) -> bool:
+    if rule.kind is not None:
+        return True
     if len(text) > rule.length or _BAD_ZH.search(text):
         return False
     if rule.predicate in _NAMING and rule.only is None:
         return _fits_as_name(rule, text)
     if rule.place:
         return _fits_as_place(rule, text)
-    return not rule.employer or not (_NO_EMPLOYER_ZH.match(text) or _is_known_place(text))
+    return not rule.employer or not (_NO_EMPLOYER_ZH.match(text) or is_known_place(text))
 
 
 def _fits_as_name(rule: FactRule, text: str) -> bool:
@@ -198,19 +142,7 @@ def _fits_as_name(rule: FactRule, text: str) -> bool:
 def _fits_as_place(rule: FactRule, text: str) -> bool:
     if _NO_PLACE_ZH.match(text) or _FLOOR.search(text):
         return False
-    return not rule.known or _is_known_place(text) or bool(_ADMINISTRATIVE.match(text))
-
-
-def _starts_high(text: str) -> bool:
-    bare = re.sub(
-        r"^(?:the|downtown|central|north|south|east|west|northern|southern)\s+", "", text, flags=re.IGNORECASE
-    )
-    return bool(bare) and (bare[0].isupper() or bare[0].isdigit() or ord(bare[0]) > 0x2E80)
-
-
-def _is_known_place(text: str) -> bool:
-    bare = text.removesuffix("市").removesuffix("省")
-    return object_kind(bare) in {"city", "country"} or bare in words_of("zh").kinds["province"]
+    return not rule.known or is_known_place(text) or bool(_ADMINISTRATIVE.match(text))
 
 
 def _is_made_by(text: str, rule: FactRule) -> bool:

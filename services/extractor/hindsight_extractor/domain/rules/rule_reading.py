@@ -49,7 +49,9 @@ _INSTEAD: dict[Language, re.Pattern[str]] = {
 class Reading:
     """A clause as the rules read it: where it begins past "but" and the like, and where past its subject.
 
-    `third` is whom "she" would mean; `opens_the_turn` = nothing was said before it in the turn.
+    `third` is whom "she" would mean; `opens_the_turn` = nothing was said before it in the turn; `is_assumed` = no word
+    of the sentence tells the subject; `is_alone` = nor did the sentence state anything before; `unsaid` is whom an
+    English clause speaks of if it names nobody.
     """
 
     clause: Clause
@@ -60,6 +62,9 @@ class Reading:
     faith: float
     third: Subject | None
     opens_the_turn: bool
+    is_assumed: bool = False
+    is_alone: bool = False
+    unsaid: Subject | None = None
 
 
 class RuleReader:
@@ -113,6 +118,8 @@ class RuleReader:
 
 def _stands(rule: FactRule, found: re.Match[str], reading: Reading) -> bool:
     """True if the statement is of now, or its end is told with it."""
+    if rule.undated and reading.seen.mention is not None:
+        return False
     language = reading.seen.language
     object_at = next((found.start(g) for g in ("o", "o2", "o3") if found.groupdict().get(g)), found.end())
     before = found.string[:object_at]
@@ -123,18 +130,26 @@ def _stands(rule: FactRule, found: re.Match[str], reading: Reading) -> bool:
 
 def _believed(rule: FactRule, reading: Reading) -> tuple[Subject, float] | None:
     """Of whom the rule would speak in this clause, and how sure that is; None if it cannot."""
-    if rule.opening and not reading.opens_the_turn:
+    if not _has_its_place(rule, reading):
         return None
-    if rule.greeted and not greets(reading.seen.sentence.read[: reading.clause.begin + reading.begin]):
-        return None
-    if rule.whole:
+    if rule.whole and not rule.own:
         return Subject("speaker"), SURE * (TENTATIVE if reading.clause.is_tentative else 1)
-    if reading.subject is not None:
-        return None if _is_of_another_kind(rule, reading) else (reading.subject, reading.faith)
-    opens = reading.seen.language == "zh" and reading.opens_the_turn
-    if opens and rule.predicate in _OWN_WITHOUT_SUBJECT:
-        return Subject("speaker"), reading.faith
-    return None
+    whom = reading.unsaid or reading.subject if rule.own else reading.subject
+    if whom is None or (rule.company and reading.is_alone):
+        return None
+    if reading.is_assumed and not (rule.own or rule.predicate in _OWN_WITHOUT_SUBJECT):
+        return None
+    return None if _is_of_another_kind(rule, reading) else (whom, reading.faith)
+
+
+def _has_its_place(rule: FactRule, reading: Reading) -> bool:
+    """True if the rule may be tried there: some only open a turn, or follow a greeting."""
+    if rule.opening and not reading.opens_the_turn:
+        return False
+    if rule.greeted and not greets(reading.seen.sentence.read[: reading.clause.begin + reading.begin]):
+        return False
+    of_a_named = bool(reading.subject and reading.subject.name)
+    return not (rule.whole and not rule.own and rule.predicate == "has_pet" and of_a_named)
 
 
 def _is_of_another_kind(rule: FactRule, reading: Reading) -> bool:
@@ -146,7 +161,9 @@ def _is_of_another_kind(rule: FactRule, reading: Reading) -> bool:
 def _whose(found: re.Match[str], whom: Subject, third: Subject | None) -> Subject | None:
     """The subject, or who the match itself says it is: "signed him up for …"."""
     word = found.groupdict().get("who")
-    if not word or word.lower() in {"me", "us", "我"}:
+    if word in {"我", "俺", "咱"}:
+        return Subject("speaker")
+    if not word or word.lower() in {"me", "us"}:
         return whom
     return third if word.lower() in {"him", "her", "them", "他", "她"} else Subject("named", word)
 
@@ -154,7 +171,8 @@ def _whose(found: re.Match[str], whom: Subject, third: Subject | None) -> Subjec
 def _candidates(reading: Reading) -> Iterator[FactRule]:
     """The rules that may fit, in order; most clauses fit none, which one look tells."""
     view, rules = reading.seen.view, fact_rules(reading.seen.language)
-    if rules.any_whole.match(view.read, reading.begin):
+    is_dated = rules.any_dated.search(view.read, reading.begin)
+    if is_dated or rules.any_whole.match(view.read, reading.begin):
         yield from rules.whole
-    if rules.any_dated.search(view.read, reading.verb) or rules.any_led.match(view.read, reading.verb):
+    if is_dated or rules.any_led.match(view.read, reading.verb):
         yield from rules.led

@@ -8,7 +8,7 @@ from functools import cache
 
 from hindsight_extractor.domain.rules.word_lists import Language, alternatives, any_of, words_of
 from hindsight_extractor.domain.testimony.invention import doubts
-from hindsight_extractor.domain.testimony.orders import asks_in_form, orders
+from hindsight_extractor.domain.testimony.orders import asks_in_form
 
 _WORD = re.compile(r"[^\W_]+(?:['_][^\W_]+)*")
 _HAN_OR_WORD = re.compile(r"[\u3400-\u9fff]|[A-Za-z0-9]+")
@@ -31,6 +31,13 @@ _FIRST_PERSON_AT_ALL = {
     "en": re.compile(r"\b(?:i|i'm|im|i've|ive|i'd|i'll|me|my|mine|we|we're|we've|our|us)\b", re.IGNORECASE),
     "zh": re.compile(r"[我俺咱]|本人"),
 }
+# "Fix was simple", "Plan is to …" name a thing and order nothing
+_NO_ORDER = re.compile(r"\s+(?:was|is|are|were|went|has|had|came|took|got)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\W*(?:(?:and|but|so|or)\s+)?(?:if|whether|unless|in\s+case|suppose|supposing|assuming)\b"
+    r"|\W*(?:那|那么)?(?:如果|要是|假如|假设|假使|倘若|万一|若|是否)",
+    re.IGNORECASE,
+)
 _VOCATIVE = {
     "en": re.compile(r"^(?-i:[A-Z])\w+\s*[,!]|,\s*(?-i:[A-Z])\w+(?=\s*[!.?~]*\s*$)"),
     "zh": re.compile(r"[,\s][A-Z][a-z]+\s*(?=[!。~,]|$)|^[A-Z][a-z]+\s*[,!]"),
@@ -155,7 +162,8 @@ def is_tag(clause: str) -> bool:
 
 def requests(read: str, language: Language) -> bool:
     """True if the sentence wants something done by its reader."""
-    return bool(_signs(language).request.match(read)) or orders(read)
+    found = _signs(language).request.match(read)
+    return bool(found) and not _NO_ORDER.match(read, found.end() if found else 0)
 
 
 def asked_to_remember(read: str, language: Language) -> int:
@@ -174,6 +182,11 @@ def opener_length(read: str, language: Language) -> int:
 
 def speaks_of_oneself(read: str, language: Language) -> bool:
     return bool(_FIRST_PERSON[language].search(read))
+
+
+def is_condition(clause: str) -> bool:
+    """True if a clause begins with "if" or "whether": beside a question it belongs to what is asked."""
+    return bool(_CONDITION.match(clause))
 
 
 def is_of_the_speaker(read: str, language: Language) -> bool:

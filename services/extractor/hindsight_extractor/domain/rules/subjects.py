@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -29,16 +28,44 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A subject and where what is said of it begins. `joined`: no subject of its own, but an "and" before it."""
+    """A subject and where what is said of it begins. `joined`: no subject of its own, but an "and" before it.
+
+    `word` is the Chinese pronoun that the subject is.
+    """
 
     subject: Subject | None
     begin: int
     end: int
     joined: bool = False
+    word: str | None = None
 
 
-NAME_EN = r"(?-i:[A-Z][a-zA-Z'’À-ɏ-]*(?:\s+(?!I\b)[A-Z][a-zA-Z'À-ɏ-]*){0,2})"
-_BUILD = r"(?:(?:older|younger|elder|eldest|youngest|little|big|twin|best|good|close|old|dear|new|late|baby)[\s-]+)*"
+HIGH_EN = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪİĶĹĻŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŹŻŽȘȚ"
+NAME_EN = rf"(?-i:[{HIGH_EN}][a-zA-Z'’À-ɏ-]*(?:\s+(?!I\b)[{HIGH_EN}][a-zA-Z'À-ɏ-]*){{0,2}})"
+BUILD = (
+    r"(?:(?:older|oldest|younger|elder|eldest|middle|youngest|little|big|twin|best|good|close|old|dear|new|late|baby)"
+    r"[\s-]+)*"
+)
+# A form that only the third person has, or one of the past; it shows a capitalised word to be somebody
+_DOES = (
+    r"(?:\s+(?:also|still|just|really|always|never|only|now|actually|apparently|usually|often|finally|recently))*\s+"
+    r"(?:is|was|isn't|wasn't|has|had|hasn't|can|can't|cannot|could|will|won't|would|doesn't|did|didn't|went|got|came|left|grew"
+    r"|took|made|said|told|thinks?|became|began|bought|broke|fell|flew|found|gave|met|ran|rang|sang|saw|sold|sent|spent|taught|won"
+    r"|wrote|quit|put|read|drove|ate|knew|kept|lost|felt|[a-z]{3,}(?:[^s\W]s|ss?es|ed))\b"
+)
+# "With clients he goes by …", "for work I use …"
+_ASIDE_EN = (
+    r"(?:with|at|for|in|on|during|outside)\s+(?!(?:my|the|a|his|her)\s+(?:dream|story|game|film|movie|novel|book|past)s?\b)"
+    r"(?:[\w'-]+\s+){0,3}?[\w'-]+,?\s+"
+)
+_SURELY_DOES = (
+    r"(?:\s+(?:also|still|just|really|always|never|only|now|actually))*\s+(?:is|was|isn't|has|had|can|can't|cannot|doesn't|lives|works"
+    r"|speaks|plays|loves|hates|likes|enjoys|prefers|teaches|studies|owns|drives|runs|keeps|takes|uses|eats|drinks|comes|got|went|moved)\b"
+)
+_IS_SAID_OF = (
+    r"'s\s+(?:an?|the|my|got|been|called|named|also|not|now|always|still|allergic|vegan|vegetarian|diabetic|pregnant|married"
+    r"|single|from|in|on|at|turning|retired|coming|getting|learning|studying|working|living|\d)"
+)
 
 
 @cache
@@ -52,7 +79,11 @@ def _leads(language: Language) -> re.Pattern[str]:
     words = words_of(language)
     if language == "zh":
         return re.compile(rf"(?:{alternatives(words['leads'])}[,\s]*)*[\s,]*")
-    return re.compile(rf"\s*(?:{alternatives(words['leads'])}(?![\w'])[,\s]*)*", re.IGNORECASE)
+    # "No, I …", but not "No pork"
+    return re.compile(
+        rf"\s*(?:(?:{alternatives(words['leads'])}(?![\w'])|no(?=\s*[,.!])|no(?=\s+no\b))[,\s]*)*",
+        re.IGNORECASE,
+    )
 
 
 @cache
@@ -67,15 +98,23 @@ def _subjects(language: Language) -> re.Pattern[str]:
             rf"[我俺咱](?:们)?(?:家)?(?:的)?(?:(?P<rel>{relation})|(?P<pet>{pet}))(?![们都])\s*(?P<relname>(?:{shown}|{possible}){after})?"
             rf"|(?P<me>我们家|[我俺咱]们|[我俺咱]家|本人|[我俺咱])"
             rf"|(?P<pronoun>他们|她们|他|她)(?!的|家|(?:{relation}))"
+            rf"|(?P<bare>{alternatives((*words['kin'], *words['fellows']))})"
+            rf"(?P<barename>(?:{shown}){after}|[小老阿]{alternatives(words['surnames'])}(?=[\u4e00-\u9fff])|[A-Z][a-z]+(?![A-Za-z]))"
+            rf"|(?P<kin>{alternatives(words['kin'])})(?![们的家都群节孩和跟、])"
             rf"|(?P<name>{shown}){after}"
         )
     return re.compile(
-        rf"(?:my|our)\s+{_BUILD}(?:(?P<rel>{relation})|(?P<pet>(?:[a-z]+\s+)?{pet}))(?![\w-])(?!')"
+        rf"(?:my|our)\s+{BUILD}(?:(?P<rel>{relation})|(?P<pet>(?:[a-z]+\s+)?{pet}))(?![\w-])(?:(?!')|(?={_IS_SAID_OF}\b))"
         rf"(?:,?\s+(?P<relname>(?!I\b){NAME_EN}),?)?"
-        rf"|(?:my|our)\s+{_BUILD}(?P<relof>{relation}|{pet})(?='s\s+name\b)"
-        rf"|(?P<me>(?:I|we)(?=[\s'])|I(?=(?:m|ve)\s))"
+        rf"|(?P<bare>{alternatives(words.kinds['bare_relation'])})(?={_DOES}|{_IS_SAID_OF}\b|(?-i:'s\s+[A-Z]))"
+        rf"|(?:my|our)\s+{BUILD}(?P<relof>{relation}|{pet})(?='s\s+name\b)"
+        rf"|(?P<me>(?:me,?\s+)?(?:I|we)(?=[\s'])|(?:me,?\s+)?I(?=(?:m|ve)\s))"
+        rf"|{_ASIDE_EN}(?:(?P<me2>(?:I|we)(?=[\s']))|(?P<pronoun2>(?:he|she|they)(?=[\s'])))"
         rf"|(?P<pronoun>he|she|they|who)(?=[\s'])"
-        rf"|(?P<name>{NAME_EN})(?=[\s'])",
+        rf"|(?:(?:the|our|my)\s+[a-z-]+(?:\s+[a-z-]+)?,\s+)?(?P<name>{NAME_EN})"
+        rf"(?:,?\s+(?:my|our)\s+{BUILD}(?P<apposed>{relation}),?(?={_DOES})"
+        rf"|,?\s+(?:from|at|in|who)\s+[\w'-]+(?:\s+[\w'-]+){{0,4}}?,?(?={_SURELY_DOES})"
+        rf"|,?(?={_DOES})|(?='s\s))",
         re.IGNORECASE,
     )
 
@@ -87,7 +126,10 @@ def _not_names() -> frozenset[str]:
 
 def looks_like_name(text: str) -> bool:
     """True if a capitalised English word or words may name a person."""
-    first = text.split(maxsplit=1)[0].lower() if text.strip() else ""
+    words = text.lower().split()
+    if len(words) > 1 and words[0].rstrip(".") in words_of("en")["titles"]:
+        words = words[1:]
+    first = words[0] if words else ""
     return bool(first) and first.split("'")[0] not in _not_names() and first not in _not_names()
 
 
@@ -113,12 +155,23 @@ def subject_of(read: str, begin: int, end: int, language: Language) -> Found:
             None, start, start, joined=bool(re.match(r"\s*(?:and|but|or)\s", read[begin:end], re.IGNORECASE))
         )
     groups = found.groupdict()
-    if groups["me"]:
+    if groups["me"] or groups.get("me2"):
         return Found(Subject("speaker"), start, found.end())
-    if groups["pronoun"]:
-        return Found(Subject("pronoun"), start, found.end())
+    if groups["pronoun"] or groups.get("pronoun2"):
+        word = groups["pronoun"] if language == "zh" else None
+        return Found(Subject("pronoun"), start, found.end(), word=word)
+    return _somebody(found, start, language)
+
+
+def _somebody(found: re.Match[str], start: int, language: Language) -> Found:
+    """Who is neither the speaker nor a pronoun."""
+    groups = found.groupdict()
+    if groups.get("kin") or (groups.get("bare") and language == "zh"):
+        return _relative(found, start, language)
     if groups["name"]:
         return _named(groups["name"], found, start, language)
+    if groups.get("bare"):
+        return Found(Subject("relation", None, groups["bare"]), start, found.end())
     name = groups["relname"]
     if name and language == "en" and name.lower().endswith(("'s", "’s")):
         return Found(None, start, start)
@@ -130,85 +183,16 @@ def subject_of(read: str, begin: int, end: int, language: Language) -> Found:
     return Found(Subject("pet" if is_pet else "relation", name, word), start, finish)
 
 
-def relations_named(read: str, begin: int, language: Language) -> Iterator[re.Match[str]]:
-    """Each "my friend Joana" (groups `rel` and `relname`) from there on."""
-    yield from _relations_named(language).finditer(read, begin)
-
-
-def introduced_in(read: str, language: Language) -> str | None:
-    """The word for somebody or a pet that a clause ends by introducing without a name: "I have a dog"."""
-    found = _introduces(language).search(read[-60:])
-    return found["rel"] if found else None
-
-
-@cache
-def _introduces(language: Language) -> re.Pattern[str]:
-    words = words_of(language)
-    whom = alternatives((*words.relations, *words.kinds["pet"]))
-    if language == "zh":
-        return re.compile(
-            rf"(?:有|养了?|领养了?|收养了?|捡了?|买了?|生了?)(?:一?[个只条位匹头]|个)[^,;]{{0,4}}?(?P<rel>{whom})$"
-        )
-    return re.compile(
-        rf"(?:have|has|had|got|adopted|bought|rescued)\s+(?:an?|one|this)\s+(?:[\w-]+\s+){{0,3}}?(?P<rel>{whom})\W*$",
-        re.IGNORECASE,
-    )
-
-
-def relations_listed(read: str, language: Language) -> Iterator[tuple[tuple[int, int], str, tuple[int, int]]]:
-    """Each of several who are named together: "my kids Ella and Tom", 我两个儿子叫大宝和二宝.
-
-    The span of the whole, the word that tells who they are (in the singular), and the span of one name.
-    """
-    for found in _relations_listed(language).finditer(read):
-        names = list(re.finditer(NAME_EN if language == "en" else r"[^、,和跟与\s]+", found["names"]))
-        if all(_listed_name(name[0], language) for name in names):
-            word = _singular(found["rels"].lower()) if language == "en" else found["rels"]
-            for name in names:
-                begin = found.start("names")
-                yield found.span(), word, (begin + name.start(), begin + name.end())
-
-
-def _listed_name(text: str, language: Language) -> bool:
-    return looks_like_name(text) if language == "en" else chinese_names.may_be_called(text)
-
-
-def _singular(word: str) -> str:
-    return "child" if word == "children" else word.removesuffix("s")
-
-
-@cache
-def _relations_listed(language: Language) -> re.Pattern[str]:
-    words = words_of(language)
-    if language == "zh":
-        relation = alternatives((*words.relations, *words.kinds["pet"]))
-        name = r"[\u4e00-\u9fffA-Za-z]{1,4}?"
-        return re.compile(
-            rf"(?:[我俺咱](?:们)?家?的?|(?<=有))(?:[两三四俩仨2-4][个只条位]?)(?P<rels>{relation}),?(?:分别|一个)?(?:叫|是)"
-            rf"(?P<names>{name}(?:、{name})*[和跟与、]{name})$"
-        )
-    relation = alternatives([*(word + "s" for word in (*words.relations, *words.kinds["pet"])), "children"])
-    number = r"(?:two|three|four|five|\d|twin|both|all|older|younger|little|best|good|close)"
-    name = r"(?-i:[A-Z][\w'-]*)"
-    return re.compile(
-        rf"\b(?:(?:my|our)|(?:have|has|got))\s+(?:{number}\s+)*(?P<rels>{relation}),?\s+(?:(?:are\s+)?(?:called|named)\s+|are\s+)?"
-        rf"(?P<names>{name}(?:,\s+{name})*,?\s+(?:and|&)\s+{name})",
-        re.IGNORECASE,
-    )
-
-
-@cache
-def _relations_named(language: Language) -> re.Pattern[str]:
-    relation = alternatives(words_of(language).relations)
-    shown, _ = name_patterns(language)
-    if language == "zh":
-        return re.compile(
-            rf"(?:[我俺咱](?:们)?|[和跟带陪约与同找](?:[我俺咱](?:们)?)?)(?:的)?(?:最?好的|老)?(?P<rel>{relation})(?P<relname>{shown})"
-            rf"(?=\s*(?:{AFTER_NAME}|一起|一块|聚|见|视频|聊)|$)"
-        )
-    return re.compile(
-        rf"\b(?:my|our)\s+{_BUILD}(?P<rel>{relation}),?\s+(?P<relname>{NAME_EN})(?!'s)", re.IGNORECASE
-    )
+def _relative(found: re.Match[str], start: int, language: Language) -> Found:
+    """老婆, 同事小尤: the speaker's own, though they do not say so."""
+    if found["kin"]:
+        return Found(Subject("relation", None, found["kin"]), start, found.end())
+    name = found["barename"]
+    if shows_as_name(name, language):
+        return Found(Subject("relation", name, found["bare"]), start, found.end())
+    if found["bare"] in words_of(language)["kin"]:
+        return Found(Subject("relation", None, found["bare"]), start, found.end("bare"))
+    return Found(None, start, start)
 
 
 def _named(name: str, found: re.Match[str], start: int, language: Language) -> Found:
@@ -217,7 +201,8 @@ def _named(name: str, found: re.Match[str], start: int, language: Language) -> F
         if not looks_like_name(name) or name.lower().endswith("'s"):
             return Found(None, start, start)
         bare = name.split("'", maxsplit=1)[0]
-        return Found(Subject("named", bare), start, found.start() + len(bare))
+        end = found.end() if found.end() > found.end("name") else found.start("name") + len(bare)
+        return Found(Subject("named", bare, found["apposed"]), start, end)
     if chinese_names.is_common_word(name):
         return Found(None, start, start)
     return Found(Subject("named", name.strip()), start, found.end())

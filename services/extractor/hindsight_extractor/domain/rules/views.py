@@ -15,10 +15,14 @@ _SPACE = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """`positions[i]` is where in the sentence the character `read[i]` stands."""
+    """`positions[i]` is where in the sentence the character `read[i]` stands.
+
+    `begun_with` are words at the beginning that are not in the sentence; they count as where it goes on.
+    """
 
     read: str
     positions: Sequence[int]
+    begun_with: str = ""
 
     def original(self, span: tuple[int, int]) -> tuple[int, int]:
         """The span in the sentence of a span (not empty) of the view."""
@@ -30,12 +34,24 @@ class View:
 
     def with_times(self, sentence: Sentence, clause: Clause) -> View:
         """The same clause with its times left in."""
-        return view_of(sentence, clause, ())
+        whole = view_of(sentence, clause, ())
+        if not self.begun_with:
+            return whole
+        first = self.positions[0]
+        begin = next((i for i, position in enumerate(whole.positions) if position >= first), len(whole.read))
+        return whole.beginning(self.begun_with, begin)
+
+    def beginning(self, words: str, at: int) -> View:
+        """What is read from `at` on (before the end), completed by words that its speaker left out."""
+        place = self.positions[at]
+        return View(words + self.read[at:], [place] * len(words) + list(self.positions[at:]), words)
 
     def same_place(self, other: View, place: int) -> int:
         """The place in this view that corresponds to one in the other."""
         if self is other or place >= len(other.positions):
             return place if self is other else len(self.read)
+        if other.begun_with and place < len(other.begun_with):
+            return place
         target = other.positions[place]
         return next((i for i, position in enumerate(self.positions) if position >= target), len(self.read))
 

@@ -41,7 +41,24 @@ def words_of(language: Language) -> Words:
     weights = tuple(Weight(w["importance"], any_of(w["words"], language)) for w in table.pop("weight"))
     relations, kinds = table.pop("relations"), table.pop("kinds")
     lists = {name: tuple(words) for name, words in table.items()}
+    if language == "en":
+        _join_kinds(kinds, read_data("kinds_en.toml")["kinds"])
     return Words(lists, relations, {name: tuple(words) for name, words in kinds.items()}, weights)
+
+
+def _join_kinds(kinds: dict[str, list[str]], longer: Mapping[str, str]) -> None:
+    """Adds the words of lists written with commas between them to those of the same name."""
+    for name, words in longer.items():
+        each = (" ".join(word.split()) for word in words.split(","))
+        kinds[name] = [*kinds.get(name, ()), *(word for word in each if word)]
+
+
+@cache
+def given_names() -> frozenset[str]:
+    """Given names of the English-speaking world, in lower case."""
+    source = resources.files("hindsight_common").joinpath("data", "words", "given_names.txt")
+    lines = source.read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
 def read_data(name: str) -> dict[str, Any]:

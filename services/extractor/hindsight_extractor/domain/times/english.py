@@ -227,7 +227,7 @@ _READINGS: tuple[tuple[re.Pattern[str], Reading], ...] = tuple(
         (rf"{AROUND}{HOLIDAY}{NO_SEASON}", _holiday),
         (rf"{AROUND}(?P<easter>good\s+friday|easter(?:\s+(?:sunday|monday))?){NO_SEASON}", _easter),
         (rf"{AROUND}(?P<eve>(?:the\s+)?eve\s+of\s+)?{LUNAR_NEW_YEAR}{NO_SEASON}", _lunar_new_year),
-        (rf"(?:on|by|until|since|this)\s+{WEEKDAY}(?!\s+(?:last|this|next)\s+week|\s+week)", _bare_weekday),
+        (rf"(?:on|by|until|till|since|this)\s+{WEEKDAY}(?!\s+(?:last|this|next)\s+week|\s+week)", _bare_weekday),
         (rf"(?:{NO_SPAN}from|starting|as\s+of)\s+{WEEKDAY}{STANDS_ALONE}", _bare_weekday),
         (rf"(?<!-){WEEKDAY}(?!-){STANDS_ALONE}", _bare_weekday),
         (rf"(?:on|by|until|from|since|starting)\s+the\s+{NTH}{STANDS_ALONE}", _bare_day),
