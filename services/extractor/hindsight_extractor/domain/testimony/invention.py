@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 from hindsight_extractor.domain.testimony.reasons import Reason
 from hindsight_extractor.domain.testimony.signs import signs, signs_at_the_start
 
 _SHOWS_WITHIN = 4000
+_BEFORE = 24
+# "I love to write stories" and 我在写小说 order nothing
+_WRITES_THEMSELF = re.compile(
+    r"\b(?:i|i'm|we|he|she|they|who|daughter|son|kids?|wife|husband|friend)\s+(?:(?!you\b|u\b)[\w']+\s+){0,3}$"
+    r"|(?<![帮给替为让])[我她他们][^,。!?,你]{0,8}$",
+    re.IGNORECASE,
+)
 
 
 def orders_invention(text: str) -> bool:
     """True if a text asks for a story, a scene or made-up people: whoever it says "I" of need not be the writer."""
-    found = signs("commissions").search(text, 0, _SHOWS_WITHIN)
-    return bool(found) and not signs("for_real").search(text, 0, _SHOWS_WITHIN)
+    if signs("for_real").search(text, 0, _SHOWS_WITHIN):
+        return False
+    found = signs("commissions").finditer(text, 0, _SHOWS_WITHIN)
+    return any(
+        not _WRITES_THEMSELF.search(text[max(0, one.start() - _BEFORE) : one.start()]) for one in found
+    )
 
 
 def opens_a_play(text: str) -> bool:

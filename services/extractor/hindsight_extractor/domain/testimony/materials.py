@@ -15,6 +15,10 @@ _SENTENCE_ENDS: Final = re.compile(r"[.!?。！？\n]")
 _HANDS_OVER: Final = re.compile(r"(?<!\d)[:：](?!//)\s*|(?<=\d)[:：](?!\d)\s*")
 GONE: Final = "\ue000"
 _QUOTATION_GONE: Final = "“…”"
+# A text that a task names without a colon: "translate 'good morning' to Finnish"
+_QUOTES: Final = re.compile(
+    r"\s*(?:(?:this|the)\s+(?:\w+\s+)?|一下|下)?(?P<said>['‘][^\n]{2,400}?['’](?!\w)|[\"“「][^\"”」\n]{1,400}[\"”」])"
+)
 # What a task is about was found and taken out before
 _GONE_ALREADY: Final = re.compile(rf"\s*{GONE}")
 # An English verb orders only where a sentence begins or behind words that ask
@@ -25,6 +29,7 @@ _ASKED: Final = re.compile(
 # A longer paragraph before the task is what the task is about
 _LONG: Final = 300
 _SHORT_TASK: Final = 160
+_ONLY_A_TASK: Final = 30
 # of the first paragraph, and of its sentence behind the task
 _FIRST: Final = 2000
 _REACH: Final = 60
@@ -76,7 +81,8 @@ def _asked_about(text: str, paragraphs: list[Span]) -> int | None:
     asks = signs("text_tasks").search(text, begin, end)
     if asks is None:
         return None
-    if signs("above").search(text, begin, end):
+    only_asks = end - begin <= _ONLY_A_TASK and signs_at_the_start("text_tasks").match(text, begin)
+    if only_asks or signs("above").search(text, begin, end):
         return begin
     return begin if begin > _LONG and signs("handed").search(text, begin, end) else None
 
@@ -84,7 +90,7 @@ def _asked_about(text: str, paragraphs: list[Span]) -> int | None:
 def _handed_over(text: str, paragraphs: list[Span]) -> Span | None:
     """Where a text that is handed over begins, and where it must end at the latest."""
     begin, end = paragraphs[0]
-    for name in ("text_tasks", "tasks_of_it", "received", "looks_at"):
+    for name in ("text_tasks", "tasks_of_it", "received", "looks_at", "letters"):
         for found in signs(name).finditer(text, begin, min(end, begin + _FIRST)):
             if name.endswith(("tasks", "of_it")) and not _ASKED.search(
                 text[max(0, found.start() - 12) : found.start()]
@@ -94,6 +100,11 @@ def _handed_over(text: str, paragraphs: list[Span]) -> Span | None:
             colon = _HANDS_OVER.search(behind)
             said_between = behind[: colon.start()] if colon else behind
             if name == "tasks_of_it" and not signs("handed").search(said_between):
+                continue
+            quoted = _QUOTES.match(text, found.end()) if name.startswith("text") else None
+            if quoted:
+                return quoted.span("said")
+            if name == "letters" and not (colon and "\n" in colon[0] and colon.start() == 0):
                 continue
             if _GONE_ALREADY.match(text, found.end() + colon.end() if colon else end):
                 return None
@@ -115,7 +126,7 @@ def _behind_colon(text: str, begin: int, paragraph_end: int) -> Span:
 def _stands_alone(text: str, found: re.Match[str], paragraph: Span, name: str) -> bool:
     """True if a short paragraph asks for something to be done with a text, and the text can only follow."""
     begin, end = paragraph
-    if end - begin > _SHORT_TASK or name == "looks_at":
+    if end - begin > _SHORT_TASK or name in ("looks_at", "letters"):
         return False
     if name == "received":
         return bool(signs("handed").search(found[0])) or found.end() >= end - 1

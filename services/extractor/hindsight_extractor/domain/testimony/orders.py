@@ -11,7 +11,7 @@ def orders(sentence: str) -> bool:
     """True if a sentence wants something done with a text, a picture or an answer: "shorter please", 语气别那么冲."""
     if signs("speaker").search(sentence):
         return False
-    if signs_at_the_start("text_tasks").match(sentence):
+    if signs_at_the_start("text_tasks").match(sentence) or signs("imperatives").search(sentence):
         return True
     return bool(signs("edited").search(sentence) and signs("edits").search(sentence))
 

@@ -14,7 +14,7 @@ _LANGUAGES: Final = ("en", "zh")
 _WHOLE: Final = {"en": (r"(?<![\w'])", r"(?!\w)"), "zh": ("", "")}
 # Signs that bring their own bounds
 _AS_THEY_ARE: Final = frozenset(
-    {"irony", "jokes", "mail_heads", "role_play_ends", "edits", "asking", "chatter", "points"}
+    {"irony", "jokes", "mail_heads", "role_play_ends", "edits", "imperatives", "asking", "chatter", "points"}
 )
 
 
