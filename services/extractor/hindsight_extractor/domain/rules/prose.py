@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hindsight_common.domain.text import simplify
 from hindsight_extractor.domain.rules.transcripts import lines_of_others
 from hindsight_extractor.domain.rules.word_lists import Language
+from hindsight_extractor.domain.testimony.plain_signs import in_plain_signs
 
 # Sentences beyond this length are kept as they are, but no fact is read from them.
 LONGEST_READ = 600
@@ -23,19 +23,6 @@ _BREAK = re.compile(
 )
 # A long quotation is somebody else's words; a short one is a title.
 _QUOTATION = re.compile(r'"([^"\n]{1,400})"|“([^“”\n]{1,400})”|「([^「」\n]{1,400})」|『([^『』\n]{1,400})』')
-_ONE_TO_ONE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {
-    ord(mark): plain
-    for mark, plain in {
-        "’": "'",
-        "‘": "'",
-        "ʼ": "'",
-        "`": "'",
-        "\u3000": " ",
-        "\u00a0": " ",
-        "，": ",",
-        "｡": "。",
-    }.items()
-}
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]+")
 _ENGLISH_GLUE = re.compile(
@@ -63,7 +50,7 @@ class Sentence:
 
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a text in order, each said once; a line that repeats somebody else stays whole."""
-    read = _QUOTATION.sub(_hide, simplify(text).translate(_ONE_TO_ONE))
+    read = _QUOTATION.sub(_hide, in_plain_signs(text))
     others = list(lines_of_others(read))
     starts = [begin for begin, _ in others]
     seen: set[str] = set()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from hindsight_extractor.domain.testimony.plain_signs import in_plain_signs
 from hindsight_extractor.domain.testimony.signs import signs_alone
 
 Span = tuple[int, int]
@@ -23,7 +24,8 @@ def dialogues_in(text: str) -> Iterator[Span]:
     """From the first labelled line of each paragraph to its end, where the lines are those of a log: some label is of
     a program or a role, or the same two take turns. One line alone with somebody's name is no log.
     """
-    if ":" not in text and "：" not in text:
+    text = in_plain_signs(text)
+    if ":" not in text:
         return
     lines = [found for found in _LABELLED.finditer(text) if not signs_alone("fields").fullmatch(found["who"])]
     if not _is_log([found["who"].strip().casefold() for found in lines]):

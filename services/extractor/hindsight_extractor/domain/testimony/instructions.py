@@ -18,7 +18,7 @@ _SPACED_HAN: Final = re.compile(r"(?:[\u4e00-\u9fff][ \t._*|·-]){3,}[\u4e00-\u9
 _BETWEEN: Final = re.compile(r"[ \t._*|·-]")
 _MIXED: Final = re.compile(r"(?<!\w)(?=\w*[a-z$@])(?=[a-z]*[013457@$])[a-z013457@$]{3,}(?!\w)")
 _LONGEST_PASSAGE: Final = 400
-_SENTENCE: Final = re.compile(r"[^\n。!?！？]+[。!?！？]?")
+_SENTENCE_ENDS: Final = re.compile(r"(?<=[。!?！？])|(?<=\.)\s+|\n+")
 
 
 def instructs(content: str) -> bool:
@@ -31,9 +31,9 @@ def instructs(content: str) -> bool:
 
 def instructing_passage(content: str) -> str:
     """The sentence that instructs, for a person who has to judge it; the beginning of the text if none does alone."""
-    for found in _SENTENCE.finditer(content):
-        if instructs(found[0]):
-            return found[0].strip()[:_LONGEST_PASSAGE]
+    for sentence in _SENTENCE_ENDS.split(content):
+        if instructs(sentence):
+            return sentence.strip()[:_LONGEST_PASSAGE]
     return content.strip()[:_LONGEST_PASSAGE]
 
 

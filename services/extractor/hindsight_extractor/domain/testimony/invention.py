@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hindsight_extractor.domain.testimony.plain_signs import in_plain_signs
 from hindsight_extractor.domain.testimony.reasons import Reason
 from hindsight_extractor.domain.testimony.signs import signs, signs_at_the_start
 
@@ -19,9 +20,10 @@ _WRITES_THEMSELF = re.compile(
 
 def orders_invention(text: str) -> bool:
     """True if a text asks for a story, a scene or made-up people: whoever it says "I" of need not be the writer."""
-    if signs("for_real").search(text, 0, _SHOWS_WITHIN):
+    text = in_plain_signs(text[:_SHOWS_WITHIN])
+    if signs("for_real").search(text):
         return False
-    found = signs("commissions").finditer(text, 0, _SHOWS_WITHIN)
+    found = signs("commissions").finditer(text)
     return any(
         not _WRITES_THEMSELF.search(text[max(0, one.start() - _BEFORE) : one.start()]) for one in found
     )
@@ -29,11 +31,11 @@ def orders_invention(text: str) -> bool:
 
 def opens_a_play(text: str) -> bool:
     """True if from this text on both sides play a part."""
-    return bool(signs("role_plays").search(text, 0, _SHOWS_WITHIN))
+    return bool(signs("role_plays").search(in_plain_signs(text[:_SHOWS_WITHIN])))
 
 
 def ends_a_play(text: str) -> bool:
-    return bool(signs("role_play_ends").search(text, 0, _SHOWS_WITHIN))
+    return bool(signs("role_play_ends").search(in_plain_signs(text[:_SHOWS_WITHIN])))
 
 
 def not_meant(sentence: str) -> Reason | None:

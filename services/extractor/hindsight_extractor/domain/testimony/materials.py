@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from hindsight_extractor.domain.testimony.plain_signs import in_plain_signs
 from hindsight_extractor.domain.testimony.signs import signs, signs_at_the_start
 
 Span = tuple[int, int]
@@ -37,7 +38,7 @@ _REACH: Final = 60
 
 def forwarded_in(text: str) -> Iterator[Span]:
     """From the head of a forwarded letter to the end."""
-    found = signs("mail_heads").search(text)
+    found = signs("mail_heads").search(in_plain_signs(text))
     if found:
         yield found.start(), len(text)
 
@@ -46,6 +47,7 @@ def materials_in(text: str) -> Iterator[Span]:
     """What stands behind "translate:", "this came from HR:" and the like, to the end or to where the writer speaks
     again; and all that stands before "summarise the above".
     """
+    text = in_plain_signs(text)
     paragraphs = list(_paragraphs(text))
     if not paragraphs:
         return
