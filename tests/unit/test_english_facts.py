@@ -134,6 +134,23 @@ def test_an_answer_that_gives_nothing_states_nothing(question: str, answer: str)
         ("They put my aunt on atorvastatin", []),
         ("Grandpa turned 80 last Sunday", ["the user's Grandpa: age 80"]),
         ("my abuela hates celery", ["the user's abuela: dislikes celery"]),
+        (
+            "A present for my aunt: she's a welder, hates perfume",
+            ["the user's aunt: job welder", "the user's aunt: dislikes perfume"],
+        ),
+        (
+            "My manager is Agnieszka, with clients she goes by Aga",
+            ["boss Agnieszka", "Agnieszka: called Aga"],
+        ),
+        (
+            "my gran, 93, still lives alone in Swansea",
+            ["the user's gran: age 93", "the user's gran: lives_in Swansea"],
+        ),
+        (
+            "My landlord Mr. Petrov speaks Bulgarian",
+            ["acquaintance Mr. Petrov", "Mr. Petrov: speaks Bulgarian"],
+        ),
+        ("just me and the kids Ama, Yaw and Esi", ["child Ama", "child Yaw", "child Esi"]),
     ],
 )
 def test_what_is_said_of_others_stands_under_them(said: str, stated: list[str]) -> None:
@@ -142,7 +159,7 @@ def test_what_is_said_of_others_stands_under_them(said: str, stated: list[str]) 
     assert not [fact for fact in found if ":" not in fact and fact.split()[0] not in _OF_PEOPLE]
 
 
-_OF_PEOPLE = {"roommate", "spouse", "daughter", "friend", "relative", "acquaintance"}
+_OF_PEOPLE = {"roommate", "spouse", "daughter", "friend", "relative", "acquaintance", "boss", "child"}
 
 
 @pytest.mark.parametrize(
@@ -214,6 +231,12 @@ def test_what_may_be_said_of_somebody_else_is_nobodys(said: str) -> None:
         ("im a mum of twins", "has_children twins"),
         ("in Oslo we have a cat", "has_pet a cat"),
         ("at work I use Emacs", "uses Emacs"),
+        ("Marisol, 41, ER nurse in Tucson, two boys", "has_children two boys"),
+        ("I'm from Porto, living in Ghent with my girlfriend Lotte", "lives_in Ghent"),
+        ("Switched from Android to an iPhone 15", "uses an iPhone 15"),
+        ("my least favourite food is liver", "dislikes liver"),
+        ("hi, Tom here, the one with the broken boiler", "name Tom"),
+        ("doctor put me on 20 mg of lisinopril", "takes_medicine 20 mg of lisinopril"),
     ],
 )
 def test_what_is_said_in_passing_is_a_fact(said: str, stated: str) -> None:
@@ -247,6 +270,10 @@ def test_what_is_said_in_passing_is_a_fact(said: str, stated: str) -> None:
         "it's Thursday with a twist",
         "In my dream I was a pilot",
         "Running late again, three buses full",
+        "my results are back: 6.1",
+        "write a short bio: nurse, 34, lives in Oslo",
+        "size 38, please",
+        "We have twins on the way",
     ],
 )
 def test_what_only_looks_like_a_fact_is_none(said: str) -> None:
@@ -281,6 +308,13 @@ def test_a_clause_that_names_whom_the_next_speaks_of_stays_with_it() -> None:
         item.content for item in items("My friend Odile has asthma, she fainted at the station yesterday")
     ]
     assert "My friend Odile has asthma, she fainted at the station yesterday" in told
+
+
+def test_an_event_takes_its_day_from_what_it_tells() -> None:
+    found = items("I was born in 1990 in Split, raised in Toronto, and I hold both passports")
+    assert [(item.content, item.valid_from) for item in found if item.type == "event"] == [
+        ("I hold both passports", None)
+    ]
 
 
 def test_of_two_times_the_end_of_a_span_is_not_when_it_happens() -> None:

@@ -148,6 +148,8 @@ I cooked on Lunar New Year's Eve | 2024-02-09 day
 We hiked at the weekend | 2024-05-11 day
 I will paint the fence over the weekend | 2024-05-18 day
 in March 2027 I turn 40 | 2027-03-01 month
+I can't eat it since March | 2024-03-01 month
+I have been ill since Sunday | 2024-05-12 day
 I retired as of 1 April | 2024-04-01 day
 Dinner was yesterday and I leave tomorrow | 2024-05-14 day
 I saw the doctor this past Monday | 2024-05-13 day

@@ -27,36 +27,41 @@ _LEAST_BESIDE = 1.5
 _LEAST = 1.0
 
 
-def brief(said: Parsed, start: int, covered: Sequence[Span]) -> str:
-    """What a sentence tells from `start` on: without clauses that ask or that the facts (`covered`) tell already,
-    without interjections and intensifiers. Never empty; in Chinese the sentence as it stands.
+def brief(said: Parsed, start: int, kept: Sequence[Clause]) -> str:
+    """The clauses kept of a sentence, from `start` on, without interjections and intensifiers; never empty.
+
+    In Chinese the sentence as it stands.
     """
     sentence = said.sentence
     whole = sentence.text[start:].strip()
-    if sentence.language != "en" or not said.clauses:
+    if sentence.language != "en":
         return whole
     told = [clause for clause in said.clauses if clause.end > start]
-    kept = _kept(told, said, start, covered)
     text = whole
     if kept and len(kept) < len(told):
         begins = [clause.begin for clause in told[1:]] + [len(sentence.text)]
-        parts = [
+        text = "".join(
             sentence.text[max(clause.begin, start) : end]
             for clause, end in zip(told, begins, strict=True)
             if clause in kept
-        ]
-        text = "".join(parts)
+        )
     return _tidied(text) or whole
 
 
-def _kept(told: Sequence[Clause], said: Parsed, start: int, covered: Sequence[Span]) -> list[Clause]:
-    """The clauses that tell something; one that names whom the next means by "she" stays with it."""
+def kept_clauses(said: Parsed, start: int, covered: Sequence[Span]) -> tuple[Clause, ...]:
+    """The clauses from `start` on that tell something beside what the facts tell already (`covered`).
+
+    A clause that names whom the next means by "she" stays with it. In Chinese, and where nothing tells more: all.
+    """
+    told = [clause for clause in said.clauses if clause.end > start]
+    if said.sentence.language != "en":
+        return tuple(told)
     kept: list[Clause] = []
     for clause in reversed(told):
         names_the_next = bool(kept) and bool(_PRONOUN.match(said.sentence.read, kept[-1].begin))
         if _tells(clause, said, start, covered) or (names_the_next and not clause.is_asking):
             kept.append(clause)
-    return kept[::-1]
+    return tuple(kept[::-1] or told)
 
 
 def _tells(clause: Clause, said: Parsed, start: int, covered: Sequence[Span]) -> bool:

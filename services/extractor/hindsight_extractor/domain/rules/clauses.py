@@ -35,7 +35,7 @@ _VERBS = (
 )
 _BREAKS: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
-        rf"\s*[;–—]\s*|\s*[\u2600-\u27bf\U0001f000-\U0001faff]+\s+|:\s+|\s+-+\s+|[!.]\s+|,\s+(?={_JOINS}\b)|,\s+(?={_OPENS}\b)"
+        rf"\s*[;–—]\s*|\s*[\u2600-\u27bf\U0001f000-\U0001faff]+\s+|:\s+|\s+-+\s+|(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[!.]\s+|,\s+(?={_JOINS}\b)|,\s+(?={_OPENS}\b)"
         rf"|\s+(?=(?:but|because|although|though|if|unless|whether)\b)"
         rf"|\s+(?=who\s+{_VERBS}\b)"
         rf"|\s+(?=(?:and|so|or|since)\s+(?:{_OPENS}|{_VERBS})\b)",

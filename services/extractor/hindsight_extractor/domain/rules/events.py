@@ -9,7 +9,7 @@ from datetime import datetime
 
 from hindsight_common.domain.predicates import predicate as declared
 from hindsight_extractor.domain.rules import stance
-from hindsight_extractor.domain.rules.brief import brief
+from hindsight_extractor.domain.rules.brief import brief, kept_clauses
 from hindsight_extractor.domain.rules.clauses import Clause, Parsed
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.people import people_in
@@ -183,8 +183,9 @@ def _telling(
     asked: bool = False,
 ) -> Telling:
     sentence = said.sentence
-    text = sentence.text[start:].strip() if asked else brief(said, start, covered)
-    mention = said.time_meant
+    kept = kept_clauses(said, start, covered)
+    text = sentence.text[start:].strip() if asked else brief(said, start, kept)
+    mention = _time_of(said, kept)
     importance = _QUESTION if asked else _weight(sentence.read, sentence.language, mention, at)
     return Telling(
         text=text,
@@ -196,6 +197,15 @@ def _telling(
         people=people_in(sentence, start),
         is_question=asked,
     )
+
+
+def _time_of(said: Parsed, kept: Sequence[Clause]) -> TimeMention | None:
+    """The time that is meant, if what is kept names it; else the first that it names."""
+    told = (
+        [m for m in said.mentions if any(c.begin <= m.begin < c.end for c in kept)] if kept else said.mentions
+    )
+    meant = said.time_meant
+    return meant if meant is None or meant in told else next(iter(told), None)
 
 
 def _only_asks(said: Parsed, start: int) -> bool:

@@ -24,6 +24,7 @@ from hindsight_extractor.domain.rules.relatives import (
     relations_named,
 )
 from hindsight_extractor.domain.rules.rule_reading import SURE, TENTATIVE, Reading, RuleReader
+from hindsight_extractor.domain.rules.stance import requests
 from hindsight_extractor.domain.rules.subjects import Found, Subject, shows_as_name, subject_of
 from hindsight_extractor.domain.rules.topics import Topics
 from hindsight_extractor.domain.rules.views import view_of
@@ -56,7 +57,7 @@ class FactReader:
         facts: dict[tuple[str, str, str, bool], Fact] = {}
         carried: Subject | None = None
         self._topics.begin_sentence(sentence.read)
-        self._gaps.begin_sentence()
+        self._gaps.begin_sentence(is_request=requests(sentence.read, sentence.language))
         for clause in parsed.clauses:
             mention = next((m for m in mentions if clause.begin <= m.begin < clause.end), None)
             seen = Seen(sentence, view_of(sentence, clause, mentions), mention)
@@ -72,21 +73,35 @@ class FactReader:
             if sentence.language == "zh":
                 self._topics.pass_clause(seen.view.read, found, self._introduced or subject)
             else:
-                whom = subject or (self._unsaid(clause, sentence) if stated else None)
-                heads = sentence.read.startswith(":", clause.end)
-                self._gaps.pass_clause(sentence.read[clause.begin : clause.end], whom, is_heading=heads)
+                self._pass_english(clause, sentence, found, subject, stated)
             self._introduced = None
             stated += self._apart(clause, sentence, mentions, stated)
             for fact in stated:
                 self._remember(fact)
                 dated = replace(fact, mention=mention) if fact.begins else fact
                 facts.setdefault((fact.subject, fact.predicate, fact.object, fact.negated), dated)
-        if sentence.language == "en":
-            self._third = one_mentioned(sentence.read) or self._third
         self._rules.end_sentence()
         self._gaps.end_sentence()
         self._has_spoken = True
         return list(_one_job_each(facts.values()) if sentence.language == "zh" else facts.values())
+
+    def _pass_english(
+        self,
+        clause: Clause,
+        sentence: Sentence,
+        found: Found,
+        subject: Subject | None,
+        stated: Sequence[Fact],
+    ) -> None:
+        """Notes whom an English clause spoke of, for those after it."""
+        read = sentence.read[clause.begin : clause.end]
+        whom = subject or (self._unsaid(clause, sentence) if stated else None)
+        heads = sentence.read.startswith(":", clause.end)
+        self._gaps.pass_clause(
+            read, whom, is_heading=heads, is_filled=found.subject is None and whom is not None
+        )
+        if found.subject is None or found.subject.person in ("speaker", "pronoun"):
+            self._third = one_mentioned(read) or self._third
 
     def _completed(
         self,
@@ -110,7 +125,7 @@ class FactReader:
     ) -> Iterator[Fact]:
         """What the parts of a clause state that have no subject of their own: "I'm Jo, 34, allergic to nuts"."""
         for piece in pieces_of(clause, sentence):
-            if not piece.holds or any(fact.end > piece.begin for fact in stated):
+            if not piece.holds or any(fact.begin < piece.begin < fact.end for fact in stated):
                 continue
             seen = Seen(sentence, view_of(sentence, piece, mentions))
             found = subject_of(seen.view.read, 0, len(seen.view.read), "en")

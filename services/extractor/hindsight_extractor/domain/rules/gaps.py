@@ -13,7 +13,7 @@ from hindsight_extractor.domain.rules.subjects import Subject
 from hindsight_extractor.domain.rules.word_lists import any_of, read_data, words_of
 
 SPEAKER = Subject("speaker")
-_BULLET = re.compile(r"\s*(?:[-*•·–+]|\d{1,2}[.)])?\s*")
+_BULLET = re.compile(r"\s*(?:[-*•·–+]|\d{1,2}[.)]\s)?\s*")
 _NO_ANSWER = re.compile(
     r"\W*(?:no|none|nope|nil|n/?a|nothing|not (?:sure|really|any)|unknown|yes|yeah|yep"
     r"|ok(?:ay)?|sure|well|why|what|how|and|the|i|it|it's|that|that's|if|can|could|please|just)\b",
@@ -26,6 +26,10 @@ _LISTS = re.compile(
     re.IGNORECASE,
 )
 
+# "I'm Jo, 34, divorced", "my gran, 93, lives alone": what commas set apart may say what somebody is
+_IS = re.compile(r"\b(?:i'?m|am|is|are|be|was)\b|'s\b|^[^,]{2,30}$", re.IGNORECASE)
+_NAMED_ALONE = re.compile(r"\W*(?:[\w'-]+\s+){0,3}[\w'-]+,")
+
 Form = Literal["speaker", "other", "either"]
 
 
@@ -37,10 +41,11 @@ class _Gap:
     own: str
     others: str
     match: re.Pattern[str]
+    apart: bool = False
 
     @property
     def names_what_one_is(self) -> bool:
-        return bool(self.own)
+        return self.own.startswith("'m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,7 @@ def _gaps() -> tuple[_Gap, ...]:
 
 def _gap(row: Mapping[str, Any]) -> _Gap:
     own, others = row["words"].split("|")
-    return _Gap(row["whom"], own, others, compiled_pattern(row["match"], "en"))
+    return _Gap(row["whom"], own, others, compiled_pattern(row["match"], "en"), row.get("apart", False))
 
 
 @cache
@@ -117,20 +122,24 @@ class Gaps:
         self._here: Subject | None = None
         self._is_stranger = False
         self._lists = False
+        self._may_say_what = True
+        self._is_request = False
 
     def begin_message(self, question: str | None) -> None:
         """`question` is what the assistant said right before."""
         self._answers = asked_for(question) if question else None
         self._others_before = self._others = False
 
-    def begin_sentence(self) -> None:
+    def begin_sentence(self, *, is_request: bool) -> None:
+        """A request may hold anybody's words: "write a short bio: nurse, 34"."""
         self._others_before, self._others = self._others, False
         self._here, self._is_stranger, self._lists = None, False, False
+        self._may_say_what, self._is_request = True, is_request
 
     def end_sentence(self) -> None:
         self._answers = None
 
-    def pass_clause(self, read: str, subject: Subject | None, *, is_heading: bool) -> None:
+    def pass_clause(self, read: str, subject: Subject | None, *, is_heading: bool, is_filled: bool) -> None:
         """Notes what a clause, now read, means for those after it; a heading ends at a colon."""
         label = next((each.says for each in _asked() if each.label and each.label.match(read)), None)
         if label:
@@ -141,9 +150,13 @@ class Gaps:
         self._others = self._others or (subject is not None and subject.person != "speaker")
         self._here, self._is_stranger = subject, subject is None and not is_heading
         self._lists = bool(_LISTS.search(read))
+        alone = subject is not None and subject.person != "speaker" and bool(_NAMED_ALONE.match(read))
+        self._may_say_what = is_filled or is_heading or alone or bool(_IS.search(read))
 
     def meant(self, before: str, form: Form, third: Subject | None) -> Subject | None:
         """Of whom a clause without a subject speaks, after `before` in its sentence; None if that is in doubt."""
+        if self._is_request:
+            return None
         if form == "other":
             return self._here if self._here and self._here.person != "speaker" else third
         if self._here is not None and self._here.person != "speaker":
@@ -163,14 +176,18 @@ class Gaps:
         answer = self._answer(read, begin)
         if answer is not None:
             return answer
-        gap = next((gap for gap in _gaps() if gap.match.match(read, begin)), None)
-        if gap is None or (is_piece and gap.names_what_one_is and self._lists):
+        gap = next((g for g in _gaps() if (is_piece or not g.apart) and g.match.match(read, begin)), None)
+        if gap is None or (is_piece and not self._may_follow(gap)):
             return None
         subject = self.meant(before, gap.whom, third)
         if subject is None:
             return None
         who, between = ("I", gap.own) if subject.person == "speaker" else ("she", gap.others)
         return Filled(f"{who}{between} ", begin, len(who), subject)
+
+    def _may_follow(self, gap: _Gap) -> bool:
+        """True if a part of a clause may be read so, and is not one more thing of a list."""
+        return not gap.own or (not self._lists and (self._may_say_what or not gap.names_what_one_is))
 
     def _answer(self, read: str, begin: int) -> Filled | None:
         if self._answers is None or not read[begin:].strip() or _NO_ANSWER.match(read, begin):

@@ -92,7 +92,7 @@ def _relations_listed(language: Language) -> re.Pattern[str]:
     number = r"(?:two|three|four|five|\d|twin|both|all|older|younger|little|best|good|close)"
     name = r"(?-i:[A-Z][\w'-]*)"
     return re.compile(
-        rf"\b(?:(?:my|our)|(?:have|has|got|with|w))\s+(?:{number}\s+)*(?P<rels>{relation}),?\s+(?:(?:are\s+)?(?:called|named)\s+|are\s+)?"
+        rf"\b(?:my|our|have|has|got|with|w|the(?=\s+(?:kids|children|twins)\b))\s+(?:{number}\s+)*(?P<rels>{relation}),?\s+(?:(?:are\s+)?(?:called|named)\s+|are\s+)?"
         rf"(?P<names>{name}(?:,\s+{name})*,?\s+(?:and|&)\s+{name})",
         re.IGNORECASE,
     )

@@ -41,7 +41,10 @@ class Found:
 
 
 HIGH_EN = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪİĶĹĻŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŹŻŽȘȚ"
-NAME_EN = rf"(?-i:[{HIGH_EN}][a-zA-Z'’À-ɏ-]*(?:\s+(?!I\b)[{HIGH_EN}][a-zA-Z'À-ɏ-]*){{0,2}})"
+NAME_EN = (
+    rf"(?-i:(?:(?:Mrs?|Ms|Dr|Prof)\.\s+)?[{HIGH_EN}][a-zA-Z'’À-ɏ-]*"
+    rf"(?:\s+(?!I\b)[{HIGH_EN}][a-zA-Z'À-ɏ-]*){{0,2}})"
+)
 BUILD = (
     r"(?:(?:older|oldest|younger|elder|eldest|middle|youngest|little|big|twin|best|good|close|old|dear|new|late|baby)"
     r"[\s-]+)*"

@@ -14,7 +14,7 @@ NAMED_RELATION: dict[Language, str] = {"en": "'s {rel} is called {o}", "zh": "�
 NAMED_PET: dict[Language, str] = {"en": "has a {rel} named {o}", "zh": "养了{rel}，叫{o}"}
 
 _SLOT = re.compile(r"\{(\w+)\}")
-_WRONG_ARTICLE = re.compile(r"\ba (?=(?:an?|the|their)\s|[aeio])")
+_WRONG_ARTICLE = re.compile(r"\ba (?=(?:an?|the|their)\s|[aeioAEIO]|[FHLMNRSX][A-Z]{1,3}\b)")
 _OWNED = re.compile(r"\b(?:my|our)\s+$", re.IGNORECASE)
 
 

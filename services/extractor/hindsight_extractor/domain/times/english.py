@@ -98,7 +98,12 @@ def _weekday(found: Match[str], anchor: Anchor) -> Moment:
 
 
 def _bare_weekday(found: Match[str], anchor: Anchor) -> Moment | None:
-    return anchor.weekday_by_tense(_weekday_number(found))
+    return _since(found, anchor).weekday_by_tense(_weekday_number(found))
+
+
+def _since(found: Match[str], anchor: Anchor) -> Anchor:
+    """What lasts since then began in the past, whatever the tense."""
+    return Anchor(anchor.at, "past") if found[0].lower().startswith("since") else anchor
 
 
 def _weekday_number(found: Match[str]) -> int:
@@ -122,7 +127,7 @@ def _month_and_year(found: Match[str], anchor: Anchor) -> Moment:
 
 
 def _bare_month(found: Match[str], anchor: Anchor) -> Moment | None:
-    return anchor.month_by_tense(_month_number(found))
+    return _since(found, anchor).month_by_tense(_month_number(found))
 
 
 def _offset_month(found: Match[str], anchor: Anchor) -> Moment | None:
@@ -174,7 +179,7 @@ def _weekend(_: Match[str], anchor: Anchor) -> Moment | None:
 
 
 def _bare_day(found: Match[str], anchor: Anchor) -> Moment | None:
-    return anchor.day_of_month(int(found["day"]))
+    return _since(found, anchor).day_of_month(int(found["day"]))
 
 
 def _day_of_offset_month(found: Match[str], anchor: Anchor) -> Moment | None:

@@ -146,7 +146,7 @@ FUTURE = re.compile(
     r"\b(?:will|won't|going to|gonna|plan(?:s|ning)? (?:to|on|a)|(?:have|has|need|needs|want|wants|hope|hoping) to"
     r"|must|about to|look(?:ing)? forward|coming up|upcoming|scheduled|booked for|due|deadline"
     r"|plan|help me"
-    r"|(?:can|could|shall|should|might|(?-i:may)(?!\s+(?:the\s+)?\d))\b(?!\s+have\s+\w+ed)"
+    r"|(?:can(?!')|could|shall|should|might|(?-i:may)(?!\s+(?:the\s+)?\d))\b(?!\s+have\s+\w+ed)"
     r"|see you|due|runs? out|expires?)\b"
     r"|(?<!today )(?<!it )\b(?:is|are)\s+(?:on\s+)?(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
     r"|\b(?:gets?|is|are)\s+[a-z]{2,}ed\s+(?:on|by|next|in|from)\b|\b(?:leaves|flies|arrives|comes|starts|begins|lands|departs|returns|moves|opens"
