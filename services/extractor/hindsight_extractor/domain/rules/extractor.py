@@ -2,53 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from hindsight_common.domain.text import normal_key
-from hindsight_common.ports.extraction import ExtractedItem, Extraction, Turn
+from hindsight_common.ports.extraction import ExtractedItem, Extraction, Message, Turn
 from hindsight_extractor.domain.rules import stance
-from hindsight_extractor.domain.rules.clauses import parsed
-from hindsight_extractor.domain.rules.events import Event, Telling, event_of, question_told, telling_of
+from hindsight_extractor.domain.rules.events import Event, event_of
 from hindsight_extractor.domain.rules.fact import Fact
-from hindsight_extractor.domain.rules.facts import FactReader
-from hindsight_extractor.domain.rules.prose import Sentence, language_of, sentences
+from hindsight_extractor.domain.rules.hearing import Hearing, Line
+from hindsight_extractor.domain.rules.prose import Sentence, language_of
 from hindsight_extractor.domain.rules.speakers import THE_USER, said_by
-from hindsight_extractor.domain.testimony import Reason, Testimony, testimonies
+from hindsight_extractor.domain.testimony import Reason, testimonies
 from hindsight_extractor.domain.testimony.instructions import instructing_passage, instructs
-from hindsight_extractor.domain.testimony.invention import asks_idly
-from hindsight_extractor.domain.testimony.orders import chatters
 
 _ASKED_TO_KEEP = 0.1
-_MOST_QUESTIONS = 20
-_SENTENCES_AT_ONCE = 20
-_FICTION_SHOWS_WITHIN = 4000
-# Whoever comments a text of these kinds in the same message speaks of it, not of themself
-_COMMENTED = frozenset({Reason.CODE, Reason.FOREIGN, Reason.DIALOGUE, Reason.MATERIAL, Reason.FORWARDED})
 _INSTRUCTION_WEIGHS = 0.1
 
 
-@dataclass(slots=True)
-class _Heard:
-    """What has been taken from one speaker's messages, each with the id of its message.
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What a turn gives, and of every sentence whether it is kept or why not, by speaker in the order said."""
 
-    `commanding` = the first message that tries to instruct the memory, with its id. `others` = the keys of the names
-    of those who speak for themselves in the turn.
-    """
-
-    commanding: tuple[str, str] | None
-    others: frozenset[str]
-    facts: list[tuple[Fact, Sentence, str]] = field(default_factory=list)
-    tellings: list[tuple[Telling, str]] = field(default_factory=list)
-    questions: list[tuple[Telling, str]] = field(default_factory=list)
-
-    def is_hearsay(self, fact: Fact) -> bool:
-        """True if the fact is of somebody who speaks in the same turn."""
-        return normal_key(fact.subject) in self.others
+    items: tuple[ExtractedItem, ...]
+    lines: tuple[tuple[str, Line], ...]
 
 
 class RuleExtractor:
@@ -67,62 +46,47 @@ class RuleExtractor:
         return None
 
     async def extract(self, turn: Turn) -> Extraction:
-        """Facts in the order said, then at most one event, for each speaker of the turn's user side.
+        """Facts in the order said, then at most one event, for each speaker of the turn's user side."""
+        return Extraction((await self.explained(turn)).items)
 
-        Long messages are read in steps between which the event loop runs.
-        """
+    async def explained(self, turn: Turn) -> Explained:
+        """The same, with what was made of every sentence."""
         at = _in_zone(turn.occurred_at, turn.time_zone)
         items: list[ExtractedItem] = []
+        lines: list[tuple[str, Line]] = []
         questions = _asked_before(turn)
         by_speaker = list(said_by(turn))
-        present = {normal_key(speaker): speaker for speaker, _ in by_speaker if speaker != THE_USER}
-        if turn.user_name:
-            present[normal_key(turn.user_name)] = THE_USER
         for speaker, messages in by_speaker:
-            heard = _Heard(
-                next(((m.content, m.id) for m in messages if instructs(m.content)), None),
-                frozenset(key for key, name in present.items() if name != speaker),
-            )
-            reader = FactReader(speaker)
+            hearing = Hearing(speaker, _others(turn, speaker, [name for name, _ in by_speaker]))
             for testimony in testimonies(messages):
-                reader.begin_message(questions.get(testimony.message.id))
-                await _hear(heard, reader, testimony, at)
-            items += _items(speaker, heard)
-        return Extraction(tuple(items))
+                await hearing.listen(testimony, questions.get(testimony.message.id), at)
+            commanding = next((message for message in messages if instructs(message.content)), None)
+            items += _items(hearing, commanding)
+            lines += [(speaker, line) for line in hearing.lines]
+            if commanding:
+                passage = instructing_passage(commanding.content)
+                lines.append((speaker, Line(commanding.id, passage, Reason.INSTRUCTION)))
+        return Explained(tuple(items), tuple(lines))
 
 
-async def _hear(heard: _Heard, reader: FactReader, testimony: Testimony, at: datetime) -> None:
-    text, message = testimony.text, testimony.message
-    comments = any(cut.reason in _COMMENTED for cut in testimony.words.cuts)
-    idle = asks_idly(text)
-    invented = stance.is_fiction(text[:_FICTION_SHOWS_WITHIN], language_of(text[:_FICTION_SHOWS_WITHIN]))
-    for number, sentence in enumerate(sentences(text), start=1):
-        said = parsed(sentence, at)
-        unread = invented or sentence.is_anothers or chatters(sentence.read)
-        facts = [] if unread else [fact for fact in reader.read(said) if not heard.is_hearsay(fact)]
-        heard.facts += [(fact, sentence, message.id) for fact in facts]
-        telling = telling_of(said, facts, at, beside_others=comments)
-        if isinstance(telling, Telling):
-            heard.tellings.append((telling, message.id))
-        elif len(heard.questions) < _MOST_QUESTIONS and not facts and not (idle or comments):
-            question = question_told(said, at)
-            if question:
-                heard.questions.append((question, message.id))
-        if number % _SENTENCES_AT_ONCE == 0:
-            await asyncio.sleep(0)
+def _others(turn: Turn, speaker: str, speakers: list[str]) -> list[str]:
+    """The names of those who speak in the turn beside this one."""
+    names = [name for name in speakers if name not in (THE_USER, speaker)]
+    return [*names, turn.user_name] if turn.user_name and speaker != THE_USER else names
 
 
-def _items(speaker: str, heard: _Heard) -> Iterator[ExtractedItem]:
-    quarantined = "instruction" if heard.commanding else None
-    for fact, sentence, message_id in _each_once(heard.facts):
-        yield _fact_item(fact, sentence, message_id, speaker, quarantined)
-    tellings = heard.tellings or ([] if heard.facts else heard.questions)
+def _items(hearing: Hearing, commanding: Message | None) -> Iterator[ExtractedItem]:
+    """`commanding` = a message of the speaker that instructs the memory: then none of their words is trusted."""
+    quarantined = "instruction" if commanding else None
+    for fact, sentence, message_id in _each_once(hearing.facts):
+        yield _fact_item(fact, sentence, message_id, hearing.speaker, quarantined)
+    tellings = hearing.tellings or ([] if hearing.facts else hearing.questions)
     event = event_of([telling for telling, _ in tellings])
     if event:
         ids = tuple(dict.fromkeys(message_id for _, message_id in tellings))
-        yield _event_item(event, ids, speaker, quarantined)
-    elif heard.commanding:
-        yield _instruction_item(*heard.commanding, speaker)
+        yield _event_item(event, ids, hearing.speaker, quarantined)
+    elif commanding:
+        yield _instruction_item(commanding, hearing.speaker)
 
 
 def _each_once(facts: list[tuple[Fact, Sentence, str]]) -> Iterator[tuple[Fact, Sentence, str]]:
@@ -176,16 +140,16 @@ def _event_item(event: Event, ids: tuple[str, ...], speaker: str, quarantined: s
     )
 
 
-def _instruction_item(content: str, message_id: str, speaker: str) -> ExtractedItem:
+def _instruction_item(message: Message, speaker: str) -> ExtractedItem:
     """What instructed the memory, where nothing else is kept of it: somebody may want to see it."""
-    passage = instructing_passage(content)
+    passage = instructing_passage(message.content)
     return ExtractedItem(
         type="event",
         content=passage,
         importance=_INSTRUCTION_WEIGHS,
         confidence=_INSTRUCTION_WEIGHS,
         language=language_of(passage),
-        message_ids=(message_id,),
+        message_ids=(message.id,),
         speaker=speaker,
         quarantined="instruction",
     )

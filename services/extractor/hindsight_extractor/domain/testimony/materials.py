@@ -106,7 +106,7 @@ def _handed_over(text: str, paragraphs: list[Span]) -> Span | None:
             quoted = _QUOTES.match(text, found.end()) if name.startswith("text") else None
             if quoted:
                 return quoted.span("said")
-            if name == "letters" and not (colon and "\n" in colon[0] and colon.start() == 0):
+            if name == "letters" and not _opens_a_letter(colon, behind):
                 continue
             if _GONE_ALREADY.match(text, found.end() + colon.end() if colon else end):
                 return None
@@ -115,6 +115,11 @@ def _handed_over(text: str, paragraphs: list[Span]) -> Span | None:
             if len(paragraphs) > 1 and _stands_alone(text, found, paragraphs[0], name):
                 return end, len(text)
     return None
+
+
+def _opens_a_letter(colon: re.Match[str] | None, behind: str) -> bool:
+    """True if "my landlord wrote" is followed by a colon at the end of its line."""
+    return colon is not None and colon.start() == 0 and ("\n" in colon[0] or colon.end() == len(behind))
 
 
 def _behind_colon(text: str, begin: int, paragraph_end: int) -> Span:
