@@ -26,6 +26,7 @@ _ORDER: Final = (
     "forget",
     "export",
     "import",
+    "extract",
     "consolidate",
     "prune_graph",
     "rebuild",

@@ -73,7 +73,7 @@ class Intake:
         owner = self.ids.owner(tenant, said.user_id)
         turn_key = self.ids.turn_key(tenant, said.user_id, said.turn_id)
         digest = self.ids.digest("turn-content", str(owner), canonical_digest_text(said))
-        turn = await self._redacted(self._turn(tenant, said, accepted_at))
+        turn = await self._redacted(turn_said(tenant, said, accepted_at))
         acceptance = await self.turns.accept(owner, turn_key, turn, digest)
         # of a repetition the first counts: its times give it its place, whether it got there before or not
         first = await self._standing(acceptance.sequence) if acceptance.duplicate else turn
@@ -91,31 +91,8 @@ class Intake:
     async def _redacted(self, turn: Turn) -> Turn:
         """All that people wrote, redacted; long texts off the event loop."""
         if sum(len(message.content) for message in turn.messages) > LONG_TEXT:
-            return await asyncio.to_thread(self._redact, turn)
-        return self._redact(turn)
-
-    def _redact(self, turn: Turn) -> Turn:
-        def clean(name: str | None) -> str | None:
-            return self.redact(name) if name else name
-
-        messages = (replace(m, content=self.redact(m.content), name=clean(m.name)) for m in turn.messages)
-        return replace(turn, messages=tuple(messages), user_name=clean(turn.user_name))
-
-    def _turn(self, tenant: str, said: ConversationTurn, accepted_at: datetime) -> Turn:
-        zone = ZoneInfo(said.time_zone)
-        return Turn(
-            tenant=tenant,
-            user_id=said.user_id,
-            session_id=said.session_id,
-            turn_id=said.turn_id,
-            role=said.role,
-            occurred_at=(said.occurred_at or accepted_at).astimezone(zone),
-            occurred_inferred=said.occurred_at is None,
-            accepted_at=accepted_at,
-            time_zone=said.time_zone,
-            messages=tuple(Message(m.id or "", m.role, m.content, m.name) for m in said.messages),
-            user_name=said.user_name,
-        )
+            return await asyncio.to_thread(redacted, turn, self.redact)
+        return redacted(turn, self.redact)
 
     def _addressed(self, refusal: GiveUp, tenant: str, data: bytes) -> GiveUp:
         claimed = claimed_ids(data)
@@ -128,3 +105,31 @@ class Intake:
             owner=self.ids.owner(tenant, claimed.user_id),
             turn_key=self.ids.turn_key(tenant, claimed.user_id, claimed.turn_id) if claimed.turn_id else None,
         )
+
+
+def turn_said(tenant: str, said: ConversationTurn, accepted_at: datetime) -> Turn:
+    """The turn as it was published, in the speaker's zone; without a time of its own it was said when accepted."""
+    zone = ZoneInfo(said.time_zone)
+    return Turn(
+        tenant=tenant,
+        user_id=said.user_id,
+        session_id=said.session_id,
+        turn_id=said.turn_id,
+        role=said.role,
+        occurred_at=(said.occurred_at or accepted_at).astimezone(zone),
+        occurred_inferred=said.occurred_at is None,
+        accepted_at=accepted_at,
+        time_zone=said.time_zone,
+        messages=tuple(Message(m.id or "", m.role, m.content, m.name) for m in said.messages),
+        user_name=said.user_name,
+    )
+
+
+def redacted(turn: Turn, redact: Callable[[str], str]) -> Turn:
+    """The turn with all that people wrote in it redacted."""
+
+    def clean(name: str | None) -> str | None:
+        return redact(name) if name else name
+
+    messages = (replace(m, content=redact(m.content), name=clean(m.name)) for m in turn.messages)
+    return replace(turn, messages=tuple(messages), user_name=clean(turn.user_name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from hindsight_extractor.domain.testimony.plain_signs import in_plain_signs
@@ -34,6 +35,20 @@ _ONLY_A_TASK: Final = 30
 # of the first paragraph, and of its sentence behind the task
 _FIRST: Final = 2000
 _REACH: Final = 60
+
+
+# The ways to hand a text over, and those that are clear enough anywhere in a message
+_WAYS: Final = ("text_tasks", "tasks_of_it", "received", "looks_at", "letters")
+_PLAIN_WAYS: Final = ("text_tasks", "letters")
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A sign of that name, and where the colon ends that its sentence has behind it."""
+
+    name: str
+    found: re.Match[str]
+    colon_end: int | None
 
 
 def forwarded_in(text: str) -> Iterator[Span]:
@@ -81,7 +96,8 @@ def _asked_about(text: str, paragraphs: list[Span]) -> int | None:
     if len(paragraphs) < 2 or end - begin > _SHORT_TASK:
         return None
     asks = signs("text_tasks").search(text, begin, end)
-    if asks is None:
+    colon = _HANDS_OVER.search(text, begin, end)
+    if asks is None or (colon and colon.end() < end):
         return None
     only_asks = end - begin <= _ONLY_A_TASK and signs_at_the_start("text_tasks").match(text, begin)
     if only_asks or signs("above").search(text, begin, end):
@@ -91,30 +107,45 @@ def _asked_about(text: str, paragraphs: list[Span]) -> int | None:
 
 def _handed_over(text: str, paragraphs: list[Span]) -> Span | None:
     """Where a text that is handed over begins, and where it must end at the latest."""
-    begin, end = paragraphs[0]
-    for name in ("text_tasks", "tasks_of_it", "received", "looks_at", "letters"):
-        for found in signs(name).finditer(text, begin, min(end, begin + _FIRST)):
-            if name.endswith(("tasks", "of_it")) and not _ASKED.search(
-                text[max(0, found.start() - 12) : found.start()]
-            ):
-                continue
-            behind = text[found.end() : min(end, found.end() + _REACH)]
-            colon = _HANDS_OVER.search(behind)
-            said_between = behind[: colon.start()] if colon else behind
-            if name == "tasks_of_it" and not signs("handed").search(said_between):
-                continue
-            quoted = _QUOTES.match(text, found.end()) if name.startswith("text") else None
-            if quoted:
-                return quoted.span("said")
-            if name == "letters" and not _opens_a_letter(colon, behind):
-                continue
-            if _GONE_ALREADY.match(text, found.end() + colon.end() if colon else end):
-                return None
-            if colon and not _SENTENCE_ENDS.search(said_between):
-                return _behind_colon(text, found.end() + colon.end(), end)
-            if len(paragraphs) > 1 and _stands_alone(text, found, paragraphs[0], name):
-                return end, len(text)
+    for number, paragraph in enumerate(paragraphs):
+        is_last = number == len(paragraphs) - 1
+        for name in _WAYS if number == 0 else _PLAIN_WAYS:
+            for found in _tasks(text, paragraph, name):
+                handed = _by(found, text, paragraph, is_last=is_last)
+                if handed:
+                    return handed
     return None
+
+
+def _tasks(text: str, paragraph: Span, name: str) -> Iterator[_Task]:
+    """What a paragraph says of a text that it may hand over."""
+    begin, end = paragraph
+    is_order = name in ("text_tasks", "tasks_of_it")
+    for found in signs(name).finditer(text, begin, min(end, begin + _FIRST)):
+        if is_order and not _ASKED.search(text[max(0, found.start() - 12) : found.start()]):
+            continue
+        behind = text[found.end() : min(end, found.end() + _REACH)]
+        colon = _HANDS_OVER.search(behind)
+        between = behind[: colon.start()] if colon else behind
+        if name == "tasks_of_it" and not signs("handed").search(between):
+            continue
+        if name == "letters" and not _opens_a_letter(colon, behind):
+            continue
+        reaches = colon is not None and not _SENTENCE_ENDS.search(between)
+        yield _Task(name, found, found.end() + colon.end() if colon and reaches else None)
+
+
+def _by(task: _Task, text: str, paragraph: Span, *, is_last: bool) -> Span | None:
+    """What a task hands over; None if that was taken out before, or nothing follows."""
+    end = paragraph[1]
+    quoted = _QUOTES.match(text, task.found.end()) if task.name == "text_tasks" else None
+    if quoted:
+        return quoted.span("said")
+    if _GONE_ALREADY.match(text, end if task.colon_end is None else task.colon_end):
+        return None
+    if task.colon_end is not None:
+        return _behind_colon(text, task.colon_end, end)
+    return (end, len(text)) if not is_last and _stands_alone(text, task, paragraph) else None
 
 
 def _opens_a_letter(colon: re.Match[str] | None, behind: str) -> bool:
@@ -130,11 +161,11 @@ def _behind_colon(text: str, begin: int, paragraph_end: int) -> Span:
     return begin, len(text)
 
 
-def _stands_alone(text: str, found: re.Match[str], paragraph: Span, name: str) -> bool:
+def _stands_alone(text: str, task: _Task, paragraph: Span) -> bool:
     """True if a short paragraph asks for something to be done with a text, and the text can only follow."""
     begin, end = paragraph
-    if end - begin > _SHORT_TASK or name in ("looks_at", "letters"):
+    if end - begin > _SHORT_TASK or task.name in ("looks_at", "letters"):
         return False
-    if name == "received":
-        return bool(signs("handed").search(found[0])) or found.end() >= end - 1
-    return bool(signs("handed").search(text, begin, end)) or found.start() - begin < 4
+    if task.name == "received":
+        return bool(signs("handed").search(task.found[0])) or task.found.end() >= end - 1
+    return bool(signs("handed").search(text, begin, end)) or task.found.start() - begin < 4

@@ -152,6 +152,7 @@ FUTURE = re.compile(
     r"|\b(?:gets?|is|are)\s+[a-z]{2,}ed\s+(?:on|by|next|in|from)\b|\b(?:leaves|flies|arrives|comes|starts|begins|lands|departs|returns|moves|opens"
     r"|closes|ends|goes|stays|gets|visits|turns)\b(?=.*\b(?:on|from|at|next|this|in|mon|tues|wednes|thurs|fri|satur|sun))"
     r"|\b(?:i|we)(?:'ve| have)(?: got)? (?:a|an|my|our|the|another)\b|\b(?:wants|needs)\b|\b(?:is|are) on (?!the\b)"
+    r"|\b(?:was|were|is|are|got|gets|been)\s+(?:just\s+)?(?:moved|rescheduled|postponed|pushed|shifted)\b(?=.*\bto\b)"
     r"|\w'll\b|(?:'m|\bam|'re|\bare|'s|\bis) \w+ing\b|\bcan't wait",
     re.IGNORECASE,
 )
