@@ -166,8 +166,9 @@ Reading = Callable[[Match[str], Anchor], Moment | None]
 class TimeWords:
     """How one language names times: what to look for, what before a find makes it no date, and its tenses.
 
-    `neither` looks like the past and is not. Where `clause_ends` is given, the clause around a time tells its tense,
-    and the sentence only where the clause has no `subject`.
+    `neither` looks like the past and is not; `coming` is yet to come where nothing says that it was. Where
+    `clause_ends` is given, the clause around a time tells its tense, and the sentence only where the clause has no
+    `subject`.
     """
 
     readings: tuple[tuple[Pattern[str], Reading], ...]
@@ -177,6 +178,7 @@ class TimeWords:
     neither: Pattern[str] | None = None
     clause_ends: Pattern[str] | None = None
     subject: Pattern[str] | None = None
+    coming: Pattern[str] | None = None
 
     def tense_of(self, sentence: str) -> Tense:
         """Whether a sentence speaks of what was or is to come; None where neither is marked."""
@@ -184,7 +186,9 @@ class TimeWords:
             return "future"
         if self.neither is not None:
             sentence = self.neither.sub(" ", sentence)
-        return "past" if self.past.search(sentence) else None
+        if self.past.search(sentence):
+            return "past"
+        return "future" if self.coming is not None and self.coming.search(sentence) else None
 
     def tense_around(self, read: str, begin: int, end: int) -> Tense:
         """The tense in which a time is spoken of that stands there."""
