@@ -141,7 +141,7 @@ def completed(line: str) -> list[str]:
     ("line", "offered"),
     [
         ("inj", ["inject_query"]),
-        ("ex", ["export", "exit"]),
+        ("ex", ["export", "extract", "exit"]),
         ("help prov", ["provision"]),
         ("inject-query u-1 x --token", ["--token-budget"]),
         ("rebuild --store ", ["vectors", "graph", "all"]),
