@@ -86,3 +86,28 @@ def looks_like_old_resident_number(digits: str) -> bool:
     if len(digits) != 15 or digits[:2] not in _PROVINCES or digits[2:4] == "00" or digits[4:6] == "00":
         return False
     return _is_day(1900 + int(digits[6:8]), int(digits[8:10]), int(digits[10:12]))
+
+
+# Letters of Taiwanese numbers stand for two digits; by the order in which they were given out
+_TAIWAN_LETTERS: Final = {letter: 10 + place for place, letter in enumerate("ABCDEFGHJKLMNPQRSTUVXYWZIO")}
+_TAIWAN_WEIGHTS: Final = (1, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1)
+
+
+def is_taiwanese_number(text: str) -> bool:
+    """A national or resident number of Taiwan: a letter, 1 or 2 (residents: 8 or 9), seven digits and a check digit."""
+    if len(text) != 10 or not text[1:].isdecimal() or text[1] not in "1289":
+        return False
+    value = _TAIWAN_LETTERS.get(text[0].upper())
+    if value is None:
+        return False
+    digits = f"{value}{text[1:]}"
+    return sum(weight * int(digit) for weight, digit in zip(_TAIWAN_WEIGHTS, digits, strict=True)) % 10 == 0
+
+
+def is_hong_kong_number(text: str) -> bool:
+    """One or two letters, six digits and a check character: the weights go down from nine, A is ten, a space 36."""
+    body, check = text[:-1].upper().rjust(8), text[-1].upper()
+    if not body[2:].isdecimal() or not body[1].isalpha() or check not in "0123456789A":
+        return False
+    values = [36 if sign == " " else int(sign, 36) for sign in f"{body}{check}"]
+    return sum(weight * value for weight, value in zip(range(9, 0, -1), values, strict=True)) % 11 == 0

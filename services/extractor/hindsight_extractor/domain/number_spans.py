@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from hindsight_extractor.domain.identity_numbers import (
+    is_hong_kong_number,
     is_resident_number,
+    is_taiwanese_number,
     looks_like_bank_card,
     looks_like_old_resident_number,
     looks_like_resident_number,
@@ -21,6 +23,13 @@ Span = tuple[int, int]
 _NUMBER: Final = re.compile(r"\d+(?:[ -]{1,3}\d+)*(?:[ -]?[Xx](?![0-9A-Za-z]))?")
 _GROUP: Final = re.compile(r"\d+|[Xx]")
 _CLAUSE: Final = re.compile("[\0。！？!?；;\n]")
+_TAIWANESE: Final = re.compile(r"(?<![0-9A-Za-z])[A-Za-z][1289]\d{8}(?![0-9A-Za-z])", re.ASCII)
+_HONG_KONG: Final = re.compile(
+    r"(?<![0-9A-Za-z])(?P<body>[A-Za-z]{1,2}\d{6}) ?[(（](?P<check>[0-9Aa])[)）]", re.ASCII
+)
+_SOCIAL_SECURITY: Final = re.compile(
+    r"(?<![\w-])(?!000|666|9\d\d)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\w-])", re.ASCII
+)
 _LABEL_REACH: Final = 40
 _LONGEST: Final = 19
 
@@ -55,6 +64,27 @@ class _Candidate:
 def identity_numbers(text: str) -> Iterator[Span]:
     """Chinese resident identity numbers, of 18 characters and the older ones of 15 digits."""
     return _find(text, (15, 18), _is_resident)
+
+
+def lettered_identity_numbers(text: str) -> Iterator[Span]:
+    """Numbers of Taiwan and Hong Kong whose check digit is right, unless they are called something else."""
+    for found in _TAIWANESE.finditer(text):
+        number = _Candidate(text, found.start(), found.end(), found[0], ())
+        if is_taiwanese_number(found[0]) and number.is_called(CALLED_ID) is not False:
+            yield found.span()
+    for found in _HONG_KONG.finditer(text):
+        number = _Candidate(text, found.start(), found.end(), found[0], ())
+        if is_hong_kong_number(found["body"] + found["check"]) and number.is_called(CALLED_ID) is not False:
+            yield found.span()
+
+
+def social_security_numbers(text: str) -> Iterator[Span]:
+    """What is written as a number of the social security of the United States, which has no check digit: three, two
+    and four digits with hyphens, no part all zeros, the first neither 666 nor 9xx, unless called something else.
+    """
+    for found in _SOCIAL_SECURITY.finditer(text):
+        if _Candidate(text, found.start(), found.end(), found[0], ()).is_called(CALLED_ID) is not False:
+            yield found.span()
 
 
 def bank_cards(text: str) -> Iterator[Span]:

@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from hindsight_extractor.domain.number_spans import Span, bank_cards, identity_numbers
+from hindsight_extractor.domain.number_spans import (
+    Span,
+    bank_cards,
+    identity_numbers,
+    lettered_identity_numbers,
+    social_security_numbers,
+)
 from hindsight_extractor.domain.redaction_words import TRUTH, Kind, Language
 from hindsight_extractor.domain.secret_patterns import passwords, private_keys, tokens
 
@@ -157,6 +163,8 @@ _DETECTORS: Final[tuple[tuple[Kind, Callable[[str], Iterator[Span]]], ...]] = (
     ("api_key", tokens),
     ("password", passwords),
     ("id_number", identity_numbers),
+    ("id_number", lettered_identity_numbers),
+    ("id_number", social_security_numbers),
     ("bank_card", bank_cards),
     ("passport", _labelled(_PASSPORT)),
     ("id_number", _labelled(_LABELLED_ID)),

@@ -26,7 +26,7 @@ LOOK_ALIKE: Final = re.compile(
     re.IGNORECASE,
 )
 CALLED_ID: Final = re.compile(
-    r"身份[证證]|[证證]件|居住[证證]|(?<![a-z])(?:identity|id)(?:\s+(?:card|number|no\.?))?(?![a-z])",
+    r"身[份分][证證]|居留[证證]|统一证号|統一證號|(?<![a-z])(?:ssn|social\s+security)(?![a-z])|[证證]件|居住[证證]|(?<![a-z])(?:identity|id)(?:\s+(?:card|number|no\.?))?(?![a-z])",
     re.IGNORECASE,
 )
 CALLED_CARD: Final = re.compile(
