@@ -110,9 +110,18 @@ def _spans(read: str, language: Language) -> list[tuple[int, int]]:
     return [(b, e) for b, e in spans if read[b:e].strip()]
 
 
+# At the beginning of a sentence; anywhere else "who" may tell of somebody who was named
+_WHO_DID = re.compile(
+    r"\W*(?:(?:so|and|but|ok|hey)\s+)?who\s+(?!knew\b|knows\b|cares\b|would\b|i\b|we\b|he\b|she\b|they\b|my\b)\w+",
+    re.IGNORECASE,
+)
+
+
 def _which_ask(pieces: list[str], read: str, language: Language) -> list[bool]:
     """A question mark at the end makes the last clause a question; a tag ("right?") the one before it too."""
     asking = [asks(piece, language) and not _is_doubted(piece, language) for piece in pieces]
+    if pieces and _WHO_DID.match(pieces[0]):
+        asking[0] = True
     if pieces and read.rstrip().endswith("?"):
         asking[-1] = not _is_doubted(pieces[-1], language)
         if len(pieces) > 1 and is_tag(pieces[-1]):

@@ -30,6 +30,7 @@ _UNTIL = re.compile(r"(?:until|till|by)\s", re.IGNORECASE)
 _QUOTATION_GONE = "“…”"
 # what matters may be said in two words: "Got promoted!", 今天拿到钥匙了
 _HEAVY = 0.65
+_OF_SOMEBODY = re.compile(r"^\W*[他她]")
 # so much must a question hold beside what it asks: "is my parcel coming today" tells nothing
 _QUESTION_TELLS = 3.0
 _FIRM, _PARTLY_DOUBTED, _DOUBTED, _ASKED = 0.9, 0.75, 0.65, 0.5
@@ -37,7 +38,7 @@ _FIRM, _PARTLY_DOUBTED, _DOUBTED, _ASKED = 0.9, 0.75, 0.65, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A sentence worth keeping, without the greetings it began with."""
+    """A sentence worth keeping, without the greetings it began with: from `start` on, the clauses that tell."""
 
     text: str
     language: Language
@@ -46,6 +47,8 @@ class Telling:
     mention: TimeMention | None
     people: tuple[str, ...]
     is_question: bool = False
+    clauses: tuple[Clause, ...] = ()
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,12 @@ def _tells(said: Parsed, rest: str) -> bool:
     language = said.sentence.language
     if stance.tells(rest, language):
         return True
+    if (
+        language == "zh"
+        and _OF_SOMEBODY.search(rest)
+        and stance.content_weight(rest, "zh")[0] >= _SHORT_CLAUSE
+    ):
+        return True
     weighs = any(w.importance >= _HEAVY and w.pattern.search(rest) for w in words_of(language).weights)
     return (weighs or bool(said.mentions)) and stance.content_weight(rest, language)[0] >= 1
 
@@ -164,7 +173,11 @@ def question_told(said: Parsed, at: datetime) -> Telling | None:
     sentence = said.sentence
     start = stance.opener_length(sentence.read, sentence.language)
     read = sentence.read[start:]
-    if _unmeant(said) or any(stance.is_condition(sentence.read[c.begin : c.end]) for c in said.clauses):
+    if (
+        _unmeant(said)
+        or orders(read)
+        or any(stance.is_condition(sentence.read[c.begin : c.end]) for c in said.clauses)
+    ):
         return None
     if not stance.speaks_of_oneself(read, sentence.language):
         return None
@@ -196,6 +209,8 @@ def _telling(
         mention=mention,
         people=people_in(sentence, start),
         is_question=asked,
+        clauses=tuple(kept),
+        start=start,
     )
 
 
@@ -216,6 +231,7 @@ def _only_asks(said: Parsed, start: int) -> bool:
         for c in said.clauses
         if not c.is_asking
         and c.end > start
+        and not _leads_to_a_question(said, c)
         and not stance.is_condition(sentence.read[c.begin : c.end])
         and not stance.requests(_without_leads(said, c), sentence.language)
         and not orders(_without_leads(said, c))
@@ -223,6 +239,12 @@ def _only_asks(said: Parsed, start: int) -> bool:
     return any(c.is_asking for c in said.clauses) and not any(
         stance.tells(sentence.read[max(c.begin, start) : c.end], sentence.language) for c in told
     )
+
+
+def _leads_to_a_question(said: Parsed, clause: Clause) -> bool:
+    """True for what stands before a colon and a question: "she wanted me to ask you: is it safe?"."""
+    behind = said.sentence.read[clause.end :].lstrip()
+    return behind.startswith(":") and any(c.is_asking for c in said.clauses if c.begin > clause.end)
 
 
 def _without_leads(said: Parsed, clause: Clause) -> str:

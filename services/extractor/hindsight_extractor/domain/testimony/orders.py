@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 from hindsight_extractor.domain.testimony.signs import signs, signs_at_the_start
 
 _SHORT = 40
+_IMPERATIVE = re.compile(
+    r"\W*(?:(?:and|also|now|then|ok|please|pls|just)\s+)*(?:make|put|add|remove|drop|delete|replace|move|use|insert|include|change|swap)\b",
+    re.IGNORECASE,
+)
 
 
 def orders(sentence: str) -> bool:
     """True if a sentence wants something done with a text, a picture or an answer: "shorter please", 语气别那么冲."""
+    changes = signs("edits").search(sentence) or signs("text_tasks").search(sentence)
+    edits = bool(signs("edited").search(sentence) and changes)
     if signs("speaker").search(sentence):
-        return False
+        # "remove my name from the title"
+        return edits and not signs("subject").search(sentence) and bool(_IMPERATIVE.match(sentence))
     if signs_at_the_start("text_tasks").match(sentence) or signs("imperatives").search(sentence):
         return True
-    return bool(signs("edited").search(sentence) and signs("edits").search(sentence))
+    return edits
 
 
 def asks_in_form(clause: str) -> bool:
