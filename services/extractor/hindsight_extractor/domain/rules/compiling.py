@@ -8,6 +8,7 @@ from hindsight_extractor.domain.rules.fact_rules import fact_rules
 from hindsight_extractor.domain.rules.gaps import asked_for
 from hindsight_extractor.domain.rules.subjects import subject_of
 from hindsight_extractor.domain.rules.word_lists import Language
+from hindsight_extractor.domain.testimony.compiling import compile_signs
 
 _LANGUAGES: Final[tuple[Language, ...]] = ("zh", "en")
 
@@ -18,3 +19,4 @@ def compile_rules() -> None:
         fact_rules(language)
         subject_of("", 0, 0, language)
     asked_for("?")
+    compile_signs()
