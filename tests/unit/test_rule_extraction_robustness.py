@@ -136,7 +136,7 @@ def test_two_hundred_kilobytes_of_anything_are_read_in_linear_time(kind: str) ->
 
 def test_the_sentence_at_the_end_of_a_long_message_is_kept() -> None:
     (event,) = said("这是背景资料。" * 20_000 + "另外，我的航班改到5月3日。")
-    assert event.content.endswith("另外，我的航班改到5月3日。")
+    assert event.content.endswith("我的航班改到5月3日。")
     assert len(event.content) < 100
 
 

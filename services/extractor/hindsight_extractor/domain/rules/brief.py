@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from hindsight_extractor.domain.rules import stance
+from hindsight_extractor.domain.rules.chinese_brief import leans_on, tidied_chinese
 from hindsight_extractor.domain.rules.clauses import Clause, Parsed
-from hindsight_extractor.domain.rules.word_lists import alternatives, words_of
+from hindsight_extractor.domain.rules.word_lists import Language, alternatives, words_of
 
 Span = tuple[int, int]
 
@@ -24,18 +25,14 @@ _PRONOUN = re.compile(
 )
 # What a clause must still tell beside its facts to be kept, in words
 _LEAST_BESIDE = 1.5
-_LEAST = 1.0
+# In Chinese a word of two characters may answer: 过道
+_LEAST: dict[Language, float] = {"en": 1.0, "zh": 0.5}
 
 
 def brief(said: Parsed, start: int, kept: Sequence[Clause]) -> str:
-    """The clauses kept of a sentence, from `start` on, without interjections and intensifiers; never empty.
-
-    In Chinese the sentence as it stands.
-    """
+    """The clauses kept of a sentence, from `start` on, without interjections; never empty."""
     sentence = said.sentence
     whole = sentence.text[start:].strip()
-    if sentence.language != "en":
-        return whole
     told = [clause for clause in said.clauses if clause.end > start]
     text = whole
     if kept and len(kept) < len(told):
@@ -45,23 +42,27 @@ def brief(said: Parsed, start: int, kept: Sequence[Clause]) -> str:
             for clause, end in zip(told, begins, strict=True)
             if clause in kept
         )
-    return _tidied(text) or whole
+    return (_tidied(text) if sentence.language == "en" else tidied_chinese(text)) or whole
 
 
 def kept_clauses(said: Parsed, start: int, covered: Sequence[Span]) -> tuple[Clause, ...]:
     """The clauses from `start` on that tell something beside what the facts tell already (`covered`).
 
-    A clause that names whom the next means by "she" stays with it. In Chinese, and where nothing tells more: all.
+    A clause that names whom the next means by "she" stays with it, and in Chinese one whose subject the next leaves
+    out. Where nothing tells more: all.
     """
     told = [clause for clause in said.clauses if clause.end > start]
-    if said.sentence.language != "en":
-        return tuple(told)
+    names = _names_whom_it_means if said.sentence.language == "en" else leans_on
     kept: list[Clause] = []
     for clause in reversed(told):
-        names_the_next = bool(kept) and bool(_PRONOUN.match(said.sentence.read, kept[-1].begin))
+        names_the_next = bool(kept) and names(said.sentence.read, clause, kept[-1])
         if _tells(clause, said, start, covered) or (names_the_next and not clause.is_asking):
             kept.append(clause)
     return tuple(kept[::-1] or told)
+
+
+def _names_whom_it_means(read: str, clause: Clause, following: Clause) -> bool:
+    return clause.begin < following.begin and bool(_PRONOUN.match(read, following.begin))
 
 
 def _tells(clause: Clause, said: Parsed, start: int, covered: Sequence[Span]) -> bool:
@@ -73,10 +74,11 @@ def _tells(clause: Clause, said: Parsed, start: int, covered: Sequence[Span]) ->
         " " if any(b <= place < e for b, e in inside) else sign
         for place, sign in enumerate(said.sentence.read[begin:end], begin)
     )
-    weight, _ = stance.content_weight(rest, "en")
+    language = said.sentence.language
+    weight, _ = stance.content_weight(rest, language)
     if inside:
-        return weight >= _LEAST_BESIDE or (weight >= _LEAST and stance.names_something(rest, "en"))
-    return weight >= _LEAST or any(begin <= mention.begin < end for mention in said.mentions)
+        return weight >= _LEAST_BESIDE or (weight >= 1 and stance.names_something(rest, language))
+    return weight >= _LEAST[language] or any(begin <= mention.begin < end for mention in said.mentions)
 
 
 def _tidied(text: str) -> str:

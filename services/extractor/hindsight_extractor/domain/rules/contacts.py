@@ -56,16 +56,16 @@ def contacts_in(
     """
     read = sentence.read[begin:end]
     for email in _EMAIL.finditer(read):
-        yield from _contact(speaker, sentence, begin, email, "email", topic)
+        yield from _contact(speaker, sentence, begin, email, "email", topic=topic)
     if not _PHONE_WORD.search(sentence.read):
         return
     for phone in _PHONE.finditer(read):
         if not _OTHER_NUMBER.search(read[: phone.start()]):
-            yield from _contact(speaker, sentence, begin, phone, "phone", topic)
+            yield from _contact(speaker, sentence, begin, phone, "phone", topic=topic)
 
 
 def _contact(
-    speaker: str, sentence: Sentence, begin: int, found: re.Match[str], name: str, topic: Subject | None
+    speaker: str, sentence: Sentence, begin: int, found: re.Match[str], name: str, *, topic: Subject | None
 ) -> Iterator[Fact]:
     before, after = sentence.read[: begin + found.start()], sentence.read[begin + found.end() :]
     owner = _owner(before, after, sentence.language)

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hindsight_common.ports.extraction import ExtractedItem, Extraction, Message, Turn
 from hindsight_extractor.domain.rules import stance
+from hindsight_extractor.domain.rules.by_time import by_time
 from hindsight_extractor.domain.rules.events import Event, event_of
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.hearing import Hearing, Line
@@ -46,7 +47,7 @@ class RuleExtractor:
         return None
 
     async def extract(self, turn: Turn) -> Extraction:
-        """Facts in the order said, then at most one event, for each speaker of the turn's user side."""
+        """For each speaker of the turn's user side facts in the order said, then an event for each time told of."""
         return Extraction((await self.explained(turn)).items)
 
     async def explained(self, turn: Turn) -> Explained:
@@ -81,11 +82,12 @@ def _items(hearing: Hearing, commanding: Message | None) -> Iterator[ExtractedIt
     for fact, sentence, message_id in _each_once(hearing.facts):
         yield _fact_item(fact, sentence, message_id, hearing.speaker, quarantined)
     tellings = hearing.tellings or ([] if hearing.facts else hearing.questions)
-    event = event_of([telling for telling, _ in tellings])
-    if event:
-        ids = tuple(dict.fromkeys(message_id for _, message_id in tellings))
-        yield _event_item(event, ids, hearing.speaker, quarantined)
-    elif commanding:
+    for told in by_time(tellings):
+        event = event_of([telling for telling, _ in told])
+        if event:
+            ids = tuple(dict.fromkeys(message_id for _, message_id in told))
+            yield _event_item(event, ids, hearing.speaker, quarantined)
+    if commanding and not tellings:
         yield _instruction_item(commanding, hearing.speaker)
 
 

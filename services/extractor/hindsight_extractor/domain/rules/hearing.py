@@ -9,6 +9,7 @@ from datetime import datetime
 
 from hindsight_common.domain.text import normal_key
 from hindsight_extractor.domain.rules import stance
+from hindsight_extractor.domain.rules.by_time import apart
 from hindsight_extractor.domain.rules.clauses import parsed
 from hindsight_extractor.domain.rules.events import Telling, question_told, telling_of
 from hindsight_extractor.domain.rules.fact import Fact
@@ -80,7 +81,7 @@ class Hearing:
         self.facts += [(fact, sentence, message_id) for fact in facts]
         telling = telling_of(said, facts, at, beside_others=comments)
         if isinstance(telling, Telling):
-            self.tellings.append((telling, message_id))
+            self.tellings += [(each, message_id) for each in apart(said, telling)]
         elif asks and not facts and len(self.questions) < _MOST_QUESTIONS:
             question = question_told(said, at)
             if question:

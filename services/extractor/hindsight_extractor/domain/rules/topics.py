@@ -19,7 +19,7 @@ class Topics:
     """Follows from clause to clause whom the next one speaks of if it has no subject of its own.
 
     That is who was last a subject in the sentence; else, as people who write of themselves leave themselves out, the
-    speaker, until somebody else has come up. Then nobody is, until a subject is named again or a point of a list begins.
+    speaker, until somebody else has come up. Then nobody is, until a subject is named or a point of a list begins.
     """
 
     def __init__(self) -> None:
@@ -59,10 +59,14 @@ class Topics:
             self._others = subject is None or subject.person != "speaker"
         elif _A_THING.match(read, found.begin):
             self._topic = None
-        elif others := _persons().search(read, found.begin):
-            if not self._is_said or others.start() - found.begin <= 1:
-                self._topic, self._others = None, True
+        elif self._brings_up_others(read, found.begin):
+            self._topic, self._others = None, True
         self._note_third(found, named)
+
+    def _brings_up_others(self, read: str, begin: int) -> bool:
+        """True if a clause without a subject may be about others: it begins with them, or nobody is its topic."""
+        others = _persons().search(read, begin)
+        return others is not None and (not self._is_said or others.start() - begin <= 1)
 
     def meet(self, third: Subject) -> None:
         """Somebody whom the clause names is whom the next 他 or 她 means."""
