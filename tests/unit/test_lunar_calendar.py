@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from hindsight_extractor.domain.times.lunar import eve_of_new_year, lunar_date, solar_term
 from hindsight_extractor.domain.times.movable import LUNAR_NEW_YEARS
 
-MID_AUTUMNS = "2019-09-13 2020-10-01 2021-09-21 2022-09-10 2023-09-29 2024-09-17 2025-10-06 2026-09-25 2027-09-15"
+MID_AUTUMNS = (
+    "2019-09-13 2020-10-01 2021-09-21 2022-09-10 2023-09-29 2024-09-17 2025-10-06 2026-09-25 2027-09-15"
+)
 DRAGON_BOATS = (
     "2018-06-18 2019-06-07 2020-06-25 2021-06-14 2022-06-03 2023-06-22 2024-06-10 2025-05-31 2026-06-19"
 )

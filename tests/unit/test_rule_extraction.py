@@ -232,7 +232,10 @@ def test_greetings_thanks_questions_and_noise_leave_nothing(said: str) -> None:
             "Hey Mel! Good to see you! I'm swamped with the kids & work. What's up with you? Anything new?",
             "I'm swamped with the kids & work.",
         ),
-        ("I went to a support group yesterday and it was so powerful.", "I went to a support group yesterday"),
+        (
+            "I went to a support group yesterday and it was so powerful.",
+            "I went to a support group yesterday",
+        ),
         (
             "嘿，好久不见！我昨天去了一个支持小组，真的特别有力量。你呢？",
             "我昨天去了一个支持小组，真的特别有力量。",

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from hindsight_common.domain.predicates import predicate as declared
 from hindsight_extractor.domain.rules.chinese_names import may_be_called
+from hindsight_extractor.domain.rules.answers import Answers
 from hindsight_extractor.domain.rules.clauses import Clause, Parsed
 from hindsight_extractor.domain.rules.contacts import contacts_in
 from hindsight_extractor.domain.rules.fact import Fact
@@ -43,12 +44,14 @@ class FactReader:
         self._introduced: Subject | None = None
         self._gaps = Gaps()
         self._topics = Topics()
+        self._answers = Answers()
         self._unnamed: str | None = None
         self._has_spoken = False
 
     def begin_message(self, question: str | None = None) -> None:
         """Whom another message spoke of is nobody in this one; `question` is what the assistant said before it."""
         self._gaps.begin_message(question)
+        self._answers.begin_message(question)
         self._topics.begin_message()
 
     def read(self, parsed: Parsed) -> list[Fact]:
@@ -66,12 +69,17 @@ class FactReader:
             if sentence.language == "en" and found.subject is None:
                 seen, found, subject = self._completed(clause, seen, found, carried=subject)
             carried = subject or carried
-            stated = (
-                list(self._stated(clause, seen, found, subject, is_alone=not facts)) if clause.holds else []
-            )
+            stated: list[Fact] = []
+            if clause.holds:
+                stated = list(self._answered(clause, seen, found))
+                stated = stated or list(self._stated(clause, seen, found, subject, is_alone=not facts))
             carried = self._introduced or carried
             if sentence.language == "zh":
-                self._topics.pass_clause(seen.view.read, found, self._introduced or subject)
+                self._topics.pass_clause(
+                    seen.view.read, found, self._introduced or subject, tells=bool(stated)
+                )
+                heads = sentence.read.startswith((":", "="), clause.end)
+                self._answers.pass_clause(seen.view.read, is_heading=heads)
             else:
                 self._pass_english(clause, sentence, found, subject, stated)
             self._introduced = None
@@ -84,6 +92,15 @@ class FactReader:
         self._gaps.end_sentence()
         self._has_spoken = True
         return list(_one_job_each(facts.values()) if sentence.language == "zh" else facts.values())
+
+    def _answered(self, clause: Clause, seen: Seen, found: Found) -> Iterator[Fact]:
+        """What a Chinese clause states as the answer to a question or as the entry of a form."""
+        lead = self._answers.lead_of(seen.view.read) if seen.language == "zh" else None
+        if lead is None or found.subject is not None or found.begin >= len(seen.view.read):
+            return
+        whole = replace(seen, view=seen.view.beginning(lead, found.begin))
+        own = subject_of(whole.view.read, 0, len(whole.view.read), "zh")
+        yield from self._stated(clause, whole, own, own.subject, is_alone=True)
 
     def _pass_english(
         self,

@@ -171,7 +171,8 @@ def _whose(found: re.Match[str], whom: Subject, third: Subject | None) -> Subjec
 def _candidates(reading: Reading) -> Iterator[FactRule]:
     """The rules that may fit, in order; most clauses fit none, which one look tells."""
     view, rules = reading.seen.view, fact_rules(reading.seen.language)
-    is_dated = rules.any_dated.search(view.read, reading.begin)
+    clause = reading.seen.sentence.read[reading.clause.begin : reading.clause.end]
+    is_dated = rules.any_dated.search(clause) or rules.any_dated.search(view.read, reading.begin)
     if is_dated or rules.any_whole.match(view.read, reading.begin):
         yield from rules.whole
     if is_dated or rules.any_led.match(view.read, reading.verb):

@@ -81,7 +81,8 @@ def name_patterns(language: Language) -> tuple[str, str]:
 def _leads(language: Language) -> re.Pattern[str]:
     words = words_of(language)
     if language == "zh":
-        return re.compile(rf"(?:{alternatives(words['leads'])}[,\s]*)*[\s,]*")
+        point = r"(?:[(（]?\d{1,2}[)）.、]\s*(?=\D)|[-•*·]\s*)?"
+        return re.compile(rf"{point}(?:{alternatives(words['leads'])}[,\s]*)*[\s,]*")
     # "No, I …", but not "No pork"
     return re.compile(
         rf"\s*(?:(?:{alternatives(words['leads'])}(?![\w'])|no(?=\s*[,.!])|no(?=\s+no\b))[,\s]*)*",
@@ -99,10 +100,10 @@ def _subjects(language: Language) -> re.Pattern[str]:
         after = rf"(?=\s*(?:{AFTER_NAME}))"
         return re.compile(
             rf"[我俺咱](?:们)?(?:家)?(?:的)?(?:(?P<rel>{relation})|(?P<pet>{pet}))(?![们都])\s*(?P<relname>(?:{shown}|{possible}){after})?"
-            rf"|(?P<me>我们家|[我俺咱]们|[我俺咱]家|本人|[我俺咱])"
+            rf"|(?P<me>我们家|[我俺咱]们|[我俺咱]家|本人|[我俺咱](?:这边|这儿|这头)?)"
             rf"|(?P<pronoun>他们|她们|他|她)(?!的|家|(?:{relation}))"
             rf"|(?P<bare>{alternatives((*words['kin'], *words['fellows']))})"
-            rf"(?P<barename>(?:{shown}){after}|[小老阿]{alternatives(words['surnames'])}(?=[\u4e00-\u9fff])|[A-Z][a-z]+(?![A-Za-z]))"
+            rf"(?P<barename>(?:{shown}){after}|[小老阿]{alternatives(words['surnames'])}(?=[\u4e00-\u9fff])|[小老阿][\u4e00-\u9fff](?=$|[,，])|[A-Z][a-z]+(?![A-Za-z]))"
             rf"|(?P<kin>{alternatives(words['kin'])})(?![们的家都群节孩和跟、])"
             rf"|(?P<name>{shown}){after}"
         )

@@ -10,6 +10,7 @@ from hindsight_extractor.domain.rules.word_lists import alternatives, words_of
 
 SPEAKER = Subject("speaker")
 _A_THING = re.compile(r"(?:这|那|它|其|该|有[个位只条家些种人]|有的)")
+_TREATS_THE_SPEAKER = re.compile(r"(?:医生|大夫|医院|主任|中医|药房|社区医院)(?:又|刚|今天|这次)?(?:给|让|叫|建议|要|劝|诊断)我")
 _POINT_OF_A_LIST = re.compile(
     r"\s*(?:[(（]?(?:\d{1,2}|[一二三四五六七八九十])[).、:]|[-•*·]|第[一二三四五六七八九]|另外|对了|还有)"
 )
@@ -51,15 +52,17 @@ class Topics:
         """The subject of a clause; `resolved` = the one it names, None too for a pronoun that fits nobody."""
         return resolved if found.subject is not None else self._topic
 
-    def pass_clause(self, read: str, found: Found, subject: Subject | None) -> None:
-        """Notes what a clause, now read, means for the next."""
+    def pass_clause(self, read: str, found: Found, subject: Subject | None, *, tells: bool) -> None:
+        """Notes what a clause, now read, means for the next; `tells` = it states a fact of its subject."""
         named = [word[0] for word in _relatives().finditer(read)]
         if found.subject is not None:
             self._topic, self._is_said = subject, True
             self._others = subject is None or subject.person != "speaker"
         elif _A_THING.match(read, found.begin):
             self._topic = None
-        elif self._brings_up_others(read, found.begin):
+        elif _TREATS_THE_SPEAKER.match(read, found.begin):
+            self._topic, self._is_said, self._others = SPEAKER, True, False
+        elif not tells and self._brings_up_others(read, found.begin):
             self._topic, self._others = None, True
         self._note_third(found, named)
 
