@@ -301,6 +301,9 @@ the fall of Rome
 may be the next one
 I march on
 每周三打球
+周一到周五在汽修学校上课
+周二周四上午不接单
+星期六和星期天要补课
 每年清明都回去扫墓
 我女儿上初三
 他是初二的学生

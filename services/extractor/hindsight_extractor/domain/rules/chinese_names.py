@@ -70,6 +70,11 @@ def is_common_word(text: str) -> bool:
     return text in _words() or text in words_of("zh")["adverbs"] or text in words_of("zh")["leads"]
 
 
+def is_pet_form(text: str) -> bool:
+    """True if a text is 小, 老 or 阿 before one character and no word: 小尤, but not 小组."""
+    return bool(re.fullmatch(r"[小老阿][\u4e00-\u9fff]", text)) and not is_common_word(text)
+
+
 def may_be_called(text: str) -> bool:
     """True if who "is called" this may bear it as a name: 我女儿叫想想, but not 我女儿叫外卖."""
     return not is_common_word(text) and not _NO_CALL.search(text)

@@ -116,7 +116,10 @@ def _owner(before: str, after: str, language: Language) -> Subject | None:
     return None
 
 
-_HEADED = re.compile(r"[\s,]*(?:联系|手机|个人)?(?:电话|手机号?码?|号码|联系方式|邮箱|邮件)(?:是|:|\s)*$")
+_HEADED = re.compile(
+    r"[\s,]*(?:联系|手机|个人)?(?:电话|手机号?码?|号码|联系方式|邮箱|邮件)"
+    r"(?:没换|没变|不变|还是|就是|换成了?|改成了?|是|:|\s)*$"
+)
 
 
 def _owner_by_topic(owner: Subject | None, before: str, topic: Subject | None) -> Subject | None:

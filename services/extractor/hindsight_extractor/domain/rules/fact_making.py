@@ -11,7 +11,7 @@ from hindsight_extractor.domain.rules import wording
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.fact_rules import FactRule, fact_rules
 from hindsight_extractor.domain.rules.kinds import kind
-from hindsight_extractor.domain.rules.objects import Span, has_ended, is_listed, objects_of
+from hindsight_extractor.domain.rules.objects import Span, has_ended, is_fit, is_listed, objects_of
 from hindsight_extractor.domain.rules.places import is_known_place
 from hindsight_extractor.domain.rules.prose import Sentence
 from hindsight_extractor.domain.rules.standing import is_restricted
@@ -33,11 +33,15 @@ _FURTHER = (("role", "job"), ("before", "lived_in"), ("subject", "studies"), ("h
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A sentence, the view of its clause that a rule has matched, and the first time that the clause names."""
+    """A sentence, the view of its clause that a rule has matched, and the first time that the clause names.
+
+    `day` = the day that the sentence names, where the clause goes on with what is told of it.
+    """
 
     sentence: Sentence
     view: View
     mention: TimeMention | None = None
+    day: TimeMention | None = None
 
     @property
     def language(self) -> Language:
@@ -100,6 +104,8 @@ class FactMaker:
             if claim.negated and is_restricted(rule.predicate, seen.view.read[span[1] :], seen.language):
                 return
             yield self._fact(claim, seen, span)
+        if groups.get("wrong") and is_fit(rule, groups["wrong"] or "", seen.language):
+            yield self._fact(replace(claim, negated=True), seen, found.span("wrong"))
         for further, name in _FURTHER:
             if (
                 not over

@@ -88,7 +88,7 @@ def fact_rules(language: Language) -> FactRules:
         led=led,
         any_whole=_union(whole),
         any_led=_union([rule for rule in led if not rule.dates]),
-        any_dated=re.compile(r"生|岁|今年|\b(?:born|birthday)\b", re.IGNORECASE),
+        any_dated=re.compile(r"生|岁|今年|孕|\b(?:born|birthday)\b", re.IGNORECASE),
     )
 
 

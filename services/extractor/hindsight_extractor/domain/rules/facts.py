@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from hindsight_common.domain.predicates import predicate as declared
-from hindsight_extractor.domain.rules.chinese_names import may_be_called
 from hindsight_extractor.domain.rules.answers import Answers
+from hindsight_extractor.domain.rules.chinese_names import may_be_called
 from hindsight_extractor.domain.rules.clauses import Clause, Parsed
 from hindsight_extractor.domain.rules.contacts import contacts_in
 from hindsight_extractor.domain.rules.fact import Fact
@@ -66,6 +66,10 @@ class FactReader:
             seen = Seen(sentence, view_of(sentence, clause, mentions), mention)
             found = subject_of(seen.view.read, 0, len(seen.view.read), sentence.language)
             subject = self._resolved(found, carried, sentence.language)
+            if sentence.language == "zh" and found.subject is None:
+                seen = replace(
+                    seen, day=next((m for m in mentions if m.granularity in ("instant", "day")), None)
+                )
             if sentence.language == "en" and found.subject is None:
                 seen, found, subject = self._completed(clause, seen, found, carried=subject)
             carried = subject or carried
@@ -226,6 +230,7 @@ class FactReader:
                 opens_the_turn=not self._has_spoken,
                 is_assumed=own is None and seen.language == "zh" and not self._topics.is_said,
                 is_alone=own is None and is_alone,
+                is_shared=own is None and seen.language == "zh" and self._topics.is_shared,
             )
         )
 

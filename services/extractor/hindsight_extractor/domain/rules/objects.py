@@ -101,7 +101,7 @@ def _trimmed(said: str, begin: int, end: int, rule: FactRule, language: Language
         lead = english_objects.own_length(text) or lead
     if rule.exact and rule.only:
         lead = max(lead, len(text) - _listed_length(text, rule.only, language))
-    if rule.kind:
+    if rule.kind and fold_text(text[lead:]) not in kind(rule.kind).words:
         lead = max(lead, amount_length(text))
     kept = text[lead:]
     return (begin + lead, begin + len(text)) if is_fit(rule, kept, language) else None

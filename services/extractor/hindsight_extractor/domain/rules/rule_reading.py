@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from hindsight_common.domain.predicates import predicate as declared
 from hindsight_extractor.domain.rules.clauses import Clause
 from hindsight_extractor.domain.rules.fact import Fact
 from hindsight_extractor.domain.rules.fact_making import FactMaker, Seen
@@ -64,6 +65,7 @@ class Reading:
     opens_the_turn: bool
     is_assumed: bool = False
     is_alone: bool = False
+    is_shared: bool = False
     unsaid: Subject | None = None
 
 
@@ -100,7 +102,7 @@ class RuleReader:
             whole.read, whole.same_place(view, reading.begin if rule.whole else reading.verb)
         )
         whose = _whose(found, whom, reading.third) if found else None
-        if found is None or whose is None or not _stands(rule, found, reading):
+        if found is None or whose is None or whose.person == "pronoun" or not _stands(rule, found, reading):
             return
         seen = replace(reading.seen, view=whole)
         for fact in self._maker.facts(rule, found, seen, whose, faith, over=reading.clause.is_over):
@@ -123,7 +125,9 @@ def _stands(rule: FactRule, found: re.Match[str], reading: Reading) -> bool:
     language = reading.seen.language
     object_at = next((found.start(g) for g in ("o", "o2", "o3") if found.groupdict().get(g)), found.end())
     before = found.string[:object_at]
-    if is_wished(before, language) or is_of_the_day(rule, before, reading.seen.mention):
+    if is_wished(before, language) or is_of_the_day(rule, before, reading.seen.mention or reading.seen.day):
+        return False
+    if reading.seen.day and rule.own and rule.predicate == "lives_in" and not rule.begins:
         return False
     return reading.clause.is_over or not was_only(rule, before, language)
 
@@ -135,7 +139,12 @@ def _believed(rule: FactRule, reading: Reading) -> tuple[Subject, float] | None:
     if rule.whole and not rule.own:
         return Subject("speaker"), SURE * (TENTATIVE if reading.clause.is_tentative else 1)
     whom = reading.unsaid or reading.subject if rule.own else reading.subject
+    if whom is None and rule.own and "who" in rule.match.groupindex and reading.seen.language == "zh":
+        # 羊肉我不吃: the match itself may say who
+        whom = Subject("pronoun")
     if whom is None or (rule.company and reading.is_alone):
+        return None
+    if reading.is_shared and declared(rule.predicate).sensitivity in ("health", "identity"):
         return None
     if reading.is_assumed and not (rule.own or rule.predicate in _OWN_WITHOUT_SUBJECT):
         return None

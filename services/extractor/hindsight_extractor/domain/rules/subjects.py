@@ -11,6 +11,7 @@ from hindsight_extractor.domain.rules import chinese_names
 from hindsight_extractor.domain.rules.chinese_names import AFTER_NAME
 from hindsight_extractor.domain.rules.word_lists import Language, alternatives, words_of
 
+RELATION_OF_RELATION = "某"
 Person = Literal["speaker", "named", "relation", "pet", "pronoun"]
 
 
@@ -30,7 +31,7 @@ class Subject:
 class Found:
     """A subject and where what is said of it begins. `joined`: no subject of its own, but an "and" before it.
 
-    `word` is the Chinese pronoun that the subject is.
+    `word` is the Chinese pronoun that the subject is, or says that it is a relation's relation.
     """
 
     subject: Subject | None
@@ -99,11 +100,14 @@ def _subjects(language: Language) -> re.Pattern[str]:
     if language == "zh":
         after = rf"(?=\s*(?:{AFTER_NAME}))"
         return re.compile(
-            rf"[我俺咱](?:们)?(?:家)?(?:的)?(?:(?P<rel>{relation})|(?P<pet>{pet}))(?![们都])\s*(?P<relname>(?:{shown}|{possible}){after})?"
+            # 我妹男朋友, 我朋友的女儿: neither I nor my relation
+            rf"(?P<strange>(?:[我俺咱](?:们)?(?:家)?(?:的)?)?(?>{relation})(?:的|家)?"
+            rf"{alternatives((*words.relations, *words['persons']))})"
+            rf"|[我俺咱](?:们)?(?:家)?(?:的)?(?:(?P<rel>{relation})|(?P<pet>{pet}))(?![们都])\s*(?P<relname>(?:{shown}|{possible}){after})?"
             rf"|(?P<me>我们家|[我俺咱]们|[我俺咱]家|本人|[我俺咱](?:这边|这儿|这头)?)"
             rf"|(?P<pronoun>他们|她们|他|她)(?!的|家|(?:{relation}))"
             rf"|(?P<bare>{alternatives((*words['kin'], *words['fellows']))})"
-            rf"(?P<barename>(?:{shown}){after}|[小老阿]{alternatives(words['surnames'])}(?=[\u4e00-\u9fff])|[小老阿][\u4e00-\u9fff](?=$|[,，])|[A-Z][a-z]+(?![A-Za-z]))"
+            rf"(?P<barename>(?:{shown}){after}|[小老阿][\u4e00-\u9fff]|[A-Z][a-z]+(?![A-Za-z]))"
             rf"|(?P<kin>{alternatives(words['kin'])})(?![们的家都群节孩和跟、])"
             rf"|(?P<name>{shown}){after}"
         )
@@ -170,6 +174,8 @@ def subject_of(read: str, begin: int, end: int, language: Language) -> Found:
 def _somebody(found: re.Match[str], start: int, language: Language) -> Found:
     """Who is neither the speaker nor a pronoun."""
     groups = found.groupdict()
+    if groups.get("strange"):
+        return Found(Subject("pronoun"), start, found.end(), word=RELATION_OF_RELATION)
     if groups.get("kin") or (groups.get("bare") and language == "zh"):
         return _relative(found, start, language)
     if groups["name"]:
@@ -192,7 +198,7 @@ def _relative(found: re.Match[str], start: int, language: Language) -> Found:
     if found["kin"]:
         return Found(Subject("relation", None, found["kin"]), start, found.end())
     name = found["barename"]
-    if shows_as_name(name, language):
+    if shows_as_name(name, language) or chinese_names.is_pet_form(name):
         return Found(Subject("relation", name, found["bare"]), start, found.end())
     if found["bare"] in words_of(language)["kin"]:
         return Found(Subject("relation", None, found["bare"]), start, found.end("bare"))

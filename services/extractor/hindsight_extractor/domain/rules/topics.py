@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from hindsight_extractor.domain.rules.subjects import Found, Subject
+from hindsight_extractor.domain.rules.subjects import RELATION_OF_RELATION, Found, Subject
 from hindsight_extractor.domain.rules.word_lists import alternatives, words_of
 
 SPEAKER = Subject("speaker")
 _A_THING = re.compile(r"(?:这|那|它|其|该|有[个位只条家些种人]|有的)")
-_TREATS_THE_SPEAKER = re.compile(r"(?:医生|大夫|医院|主任|中医|药房|社区医院)(?:又|刚|今天|这次)?(?:给|让|叫|建议|要|劝|诊断)我")
+_TREATS_THE_SPEAKER = re.compile(
+    r"(?:医生|大夫|医院|主任|中医|药房|社区医院)(?:又|刚|今天|这次)?(?:给|让|叫|建议|要|劝|诊断)我"
+)
 _POINT_OF_A_LIST = re.compile(
     r"\s*(?:[(（]?(?:\d{1,2}|[一二三四五六七八九十])[).、:]|[-•*·]|第[一二三四五六七八九]|另外|对了|还有)"
 )
@@ -28,6 +30,7 @@ class Topics:
         self._is_said = False
         self._others = False
         self._is_met = False
+        self._is_shared = False
         self.third: Subject | None = None
 
     @property
@@ -35,8 +38,13 @@ class Topics:
         """True if the sentence itself named the topic."""
         return self._is_said
 
+    @property
+    def is_shared(self) -> bool:
+        """True if the sentence named others beside its topic: their age or illness may be what comes next."""
+        return self._is_shared
+
     def begin_message(self) -> None:
-        self._topic, self._is_said, self._others = SPEAKER, False, False
+        self._topic, self._is_said, self._others, self._is_shared = SPEAKER, False, False, False
 
     def begin_sentence(self, read: str) -> None:
         """A sentence takes over that the one before spoke of the speaker, nothing else."""
@@ -46,7 +54,7 @@ class Topics:
         is_own = self._topic is not None and self._topic.person == "speaker"
         self._topic = SPEAKER if is_own or (self._topic is None and not self._others) else None
         self._others = self._topic is None
-        self._is_said = False
+        self._is_said = self._is_shared = False
 
     def of(self, found: Found, resolved: Subject | None) -> Subject | None:
         """The subject of a clause; `resolved` = the one it names, None too for a pronoun that fits nobody."""
@@ -55,13 +63,17 @@ class Topics:
     def pass_clause(self, read: str, found: Found, subject: Subject | None, *, tells: bool) -> None:
         """Notes what a clause, now read, means for the next; `tells` = it states a fact of its subject."""
         named = [word[0] for word in _relatives().finditer(read)]
+        if found.subject is not None and found.subject.person != "speaker":
+            self._is_shared = False
+        if not tells and _persons().search(read, found.end):
+            self._is_shared = True
         if found.subject is not None:
             self._topic, self._is_said = subject, True
             self._others = subject is None or subject.person != "speaker"
         elif _A_THING.match(read, found.begin):
             self._topic = None
         elif _TREATS_THE_SPEAKER.match(read, found.begin):
-            self._topic, self._is_said, self._others = SPEAKER, True, False
+            self._topic, self._is_said, self._others, self._is_shared = SPEAKER, True, False, False
         elif not tells and self._brings_up_others(read, found.begin):
             self._topic, self._others = None, True
         self._note_third(found, named)
@@ -86,7 +98,9 @@ class Topics:
             self.third = None
 
     def who_is(self, pronoun: str) -> Subject | None:
-        """Whom 他 or 她 means: who was last spoken of, if the word fits them."""
+        """Whom 他 or 她 means: who was last spoken of, if the word fits them; nobody for a relation's relation."""
+        if pronoun == RELATION_OF_RELATION:
+            return None
         third = self.third
         if third is None or third.relation is None:
             return third

@@ -36,7 +36,11 @@ _UNITS: dict[str, Unit] = {
 _NUMBER = r"(?:\d{1,3}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
 _COUNT = rf"(?<![\d第几点零〇一二两三四五六七八九十.]){_NUMBER}"
 _WEEK = r"(?:周|星期|礼拜)"
-_WEEKDAY = r"(?P<weekday>[一二三四五六日天])(?![\d个天年月])"
+# Of a range or a list of weekdays none is the day: 周一到周五, 周二周四
+_WEEKDAY = (
+    r"(?P<weekday>[一二三四五六日天])(?![\d个天年月]|[到至~-][五六日天]"
+    r"|[、和跟及到至~-]?(?:周|星期|礼拜)[一二三四五六日天])"
+)
 _OFFSET = r"(?P<offset>上上|下下|上|下|这|本)(?:一)?个?"
 _NOT_AFTER_FEAST = r"(?![节月点个岁号日年路镇县区村前后]|[之以][前后来]|期间|假期|长假|档|左右|快乐)"
 _HOLIDAY = rf"(?P<holiday>{'|'.join(sorted(FEASTS, key=len, reverse=True))}){_NOT_AFTER_FEAST}"
@@ -215,7 +219,9 @@ _READINGS: tuple[tuple[re.Pattern[str], Reading], ...] = tuple(
     )
 )  # fmt: skip
 
-_NOT_A_DATE_AFTER = re.compile(r"(?:每|每个|每逢|每到|每年|年年|往年|历年)$")
+_NOT_A_DATE_AFTER = re.compile(
+    r"(?:每|每个|每逢|每到|每年|年年|往年|历年|(?:周|星期|礼拜)[一二三四五六日天][、和跟及到至~-]?)$"
+)
 
 _FUTURE = re.compile(
     r"(?<![重主])要(?![是紧])|(?<![聚机开约晚社宴班展议])会(?![议员场])|将|打算|计划|准备|想(?![起到念法])|得去|预约|约了|约好|约的|约在|订了|订的|定的|定在"
@@ -225,7 +231,7 @@ _FUTURE = re.compile(
 _PAST = re.compile(r"了(?!解)|过(?![敏程来年几两])|刚|已经|曾|(?<=[\u4e00-\u9fff])的(?=[离入搬辞出手生走结])")
 # What is done at one time, and not yet where nothing says that it was
 _COMING = re.compile(
-    r"(?:到(?![现底时处一二三四五六七八九十\d上下这本明后今年月]|晚|深夜)|抵达|出发|启程|动身|起飞|登机|报到|入职|开庭|出院|复查|复诊|复检|交房|体检|面试|手术|答辩|搬家|办婚礼|下船|回国|返程|开学|交稿|盘点|聚餐|换班)"
+    r"(?:到(?![周星礼现底时处一二三四五六七八九十\d上下这本明后今年月]|晚|深夜)|抵达|出发|启程|动身|起飞|登机|报到|入职|开庭|出院|复查|复诊|复检|交房|体检|面试|手术|答辩|搬家|办婚礼|下船|回国|返程|开学|交稿|盘点|聚餐|换班)"
 )
 _CLAUSE_ENDS = re.compile(r"[,，。;；!！?？\n…]+|(?=但是|所以|因为|然后)")
 # A clause of more than its time can tell its own tense
