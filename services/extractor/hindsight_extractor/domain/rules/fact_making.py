@@ -93,6 +93,10 @@ class FactMaker:
         group = next((name for name in ("o", "o2", "o3") if groups.get(name)), None)
         if group is None:
             return
+        home = groups.get("home")
+        if home and not (is_known_place(home) or kind("organisation").holds(home)):
+            # 在星巴克写代码 is what somebody does there, not for a living
+            return
         claim = _claim(rule, groups, seen, found.start(group), Claim(rule, groups, whom, faith))
         if over and claim.negated and not claim.ended:
             return
