@@ -111,7 +111,8 @@ async def _until_it_dies(deployment: Standalone, place: str, after: int) -> dict
     fault_file.unlink(missing_ok=True)
     deployment.command = [sys.executable, str(FAULTY)]
     deployment.env |= {"FAULT_PLACE": place, "FAULT_AFTER": str(after), "FAULT_FILE": str(fault_file)}
-    await deployment.start()
+    # not until it is ready: what waits from before may kill it while it is still starting
+    await deployment.launch()
     assert deployment.process is not None
     async with asyncio.timeout(120):
         assert await deployment.process.wait() == -signal.SIGKILL, deployment.log()

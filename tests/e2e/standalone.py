@@ -33,6 +33,11 @@ class Standalone:
         self.ready: dict[str, Any] = {}
 
     async def start(self) -> None:
+        await self.launch()
+        await self.until_ready()
+
+    async def launch(self) -> None:
+        """The process runs; nothing says yet that it will be ready."""
         self._ready_file.unlink(missing_ok=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         log = (self.folder / "log.txt").open("ab")
@@ -46,6 +51,9 @@ class Standalone:
             cwd=self.folder,
         )
         log.close()
+
+    async def until_ready(self) -> None:
+        assert self.process is not None
         async with asyncio.timeout(READY_S):
             while not self._ready_file.exists():
                 assert self.process.returncode is None, self.log()
