@@ -50,9 +50,9 @@ async def bus(bare_bus: Bus) -> Bus:
     return bare_bus
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def _telemetry() -> tuple[InMemorySpanExporter, InMemoryMetricReader]:
-    """OpenTelemetry takes its providers once for a process and for good."""
+    """OpenTelemetry takes its providers once for a process and for good: these, before a test starts a program."""
     spans, metrics_reader = InMemorySpanExporter(), InMemoryMetricReader()
     tracers = TracerProvider()
     tracers.add_span_processor(SimpleSpanProcessor(spans))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from hindsight_common.errors import RequestError
-from hindsight_common.observability import span
+from hindsight_common.observability import shutdown, span
 from hindsight_common.observability.logs import WITHHELD, withhold
 
 _CANARY = "我对花生过敏 peanuts"
@@ -121,7 +121,10 @@ def test_without_an_endpoint_nothing_is_exported() -> None:
 
 def test_an_endpoint_without_the_exporter_says_what_to_install() -> None:
     with pytest.raises(subprocess.CalledProcessError) as failed:
-        _logged("setup('demo')", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:4318")
+        _logged(
+            "import sys; sys.modules['opentelemetry.exporter.otlp'] = None; setup('demo')",
+            OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:4318",
+        )
     assert "opentelemetry-exporter-otlp-proto-http" in failed.value.stderr
 
 
@@ -155,6 +158,13 @@ def test_long_values_are_cut_and_bytes_never_shown() -> None:
     shown = withhold(None, "info", {"reason": "x" * 1000, "raw": _CANARY.encode()})
     assert len(shown["reason"]) < 310
     assert shown["raw"] == WITHHELD
+
+
+def test_shutting_down_leaves_the_providers_of_others_alone(spans: InMemorySpanExporter) -> None:
+    shutdown()
+    with span("step"):
+        pass
+    assert [ended.name for ended in spans.get_finished_spans()] == ["step"]
 
 
 def test_a_span_names_the_error_that_ended_it_and_never_quotes_it(spans: InMemorySpanExporter) -> None:

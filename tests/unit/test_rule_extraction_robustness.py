@@ -75,12 +75,14 @@ def test_no_other_role_leaves_anything(messages: list[tuple[str, str]]) -> None:
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(st.sampled_from([None, "u-1", "Mel", "李雷"]), TEXTS), max_size=4))
-def test_each_speaker_leaves_at_most_one_event_and_each_fact_once(
+def test_each_speaker_leaves_each_event_and_each_fact_once_and_one_event_a_time(
     messages: list[tuple[str | None, str]],
 ) -> None:
     found = items(*(Message(f"m{i}", "user", text, name) for i, (name, text) in enumerate(messages)))
-    speakers = [i.speaker for i in found if i.type == "event"]
-    assert len(speakers) == len(set(speakers))
+    events = [i for i in found if i.type == "event"]
+    assert len(events) == len({(i.speaker, i.content) for i in events})
+    untimed = [i.speaker for i in events if i.when is None]
+    assert len(untimed) == len(set(untimed))
     stated = [(i.speaker, i.subject, i.predicate, i.object, i.negated) for i in found if i.type == "fact"]
     assert len(stated) == len(set(stated))
 

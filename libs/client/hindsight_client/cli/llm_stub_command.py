@@ -70,10 +70,11 @@ def _scripted(faults: list[str], script: Path | None) -> Script:
 
 async def _serve(script: Script, port: int, api_key: str | None) -> None:
     async with LlmStub(script, port=port, api_key=api_key) as stub:
-        print_line(f"MEMORY_LLM_BASE_URL={stub.url} MEMORY_LLM_MODEL=stub")
         stopped = asyncio.Event()
         for name in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(name, stopped.set)
+        # last: whoever reads it may stop it at once
+        print_line(f"MEMORY_LLM_BASE_URL={stub.url} MEMORY_LLM_MODEL=stub")
         await stopped.wait()
     counted = ", ".join(f"{status}: {count}" for status, count in sorted(stub.calls.items()))
     note(say("requests by status: ", "按状态统计的请求数：") + (counted or "0"))

@@ -21,6 +21,9 @@ from hindsight_common.observability.logs import configure_logs
 _SCOPE: Final = "hindsight"
 _ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
+# what `setup` made, and nobody else's: a program that imports this may have providers of its own
+_made: Final[list[TracerProvider | MeterProvider]] = []
+
 
 def tracer() -> Tracer:
     return trace.get_tracer(_SCOPE)
@@ -44,14 +47,15 @@ def setup(service_name: str, *, level: str = "INFO") -> None:
     if _is_set(_ENDPOINT, f"{_ENDPOINT[:-9]}_METRICS_ENDPOINT"):
         readers.append(PeriodicExportingMetricReader(_exporter("metric_exporter", "OTLPMetricExporter")))
     trace.set_tracer_provider(tracers)
-    metrics.set_meter_provider(MeterProvider(metric_readers=readers, resource=resource))
+    meters = MeterProvider(metric_readers=readers, resource=resource)
+    metrics.set_meter_provider(meters)
+    _made.extend((tracers, meters))
 
 
 def shutdown() -> None:
     """Sends what is still queued; harmless without `setup`."""
-    for provider in (trace.get_tracer_provider(), metrics.get_meter_provider()):
-        if isinstance(provider, TracerProvider | MeterProvider):
-            provider.shutdown()
+    while _made:
+        _made.pop().shutdown()
 
 
 def _is_set(*names: str) -> bool:
